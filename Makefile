@@ -1,0 +1,52 @@
+# Everything runs from .venv, made from the lock file. Only Python 3.11 to 3.13 and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SOURCES := domain admission pipeline storage llm nlp runtime tasks api cli celeryconfig.py tests
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run stop test lint format bench lock clean
+
+help: ## Show this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Make .venv from the lock file
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --requirement requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: setup ## Start the embedded stack, feed sample candidates and search them
+	@$(BIN)/poco-memory up --detach
+	@$(BIN)/poco-memory demo
+	@$(BIN)/poco-memory links
+
+stop: setup ## Stop the embedded stack
+	@$(BIN)/poco-memory down
+
+test: setup ## Run every test on real embedded servers
+	$(BIN)/python -m pytest
+
+lint: setup ## Check style, types, floors and the lock file
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## Rewrite the sources in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## Measure speed (see bench/README.md)
+	$(BIN)/python -m bench
+
+lock: ## Resolve requirements.lock again from pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+		--group dev pyproject.toml requirements-build.in --output-file requirements.lock
+
+clean: ## Remove the environment and all caches (never the data in .poco)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

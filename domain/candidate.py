@@ -1,0 +1,91 @@
+"""What is handed in, and what admission says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from domain.scope import Scope
+
+JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+
+
+class Kind(StrEnum):
+    """The moment of an agent's run at which a candidate was made. Only a finished task is ever remembered."""
+
+    TASK_COMPLETED = "task_completed"
+    PRE_COMPACT = "pre_compact"
+    SESSION_END = "session_end"
+    SESSION_STATE = "session_state"
+
+
+class Role(StrEnum):
+    """Who said a message."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class Form(StrEnum):
+    """How the conversation came: with real roles, or as the older single text of the user."""
+
+    MESSAGES = "messages"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of the conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Submitted messages of one scope, not judged yet."""
+
+    scope: Scope
+    messages: tuple[Message, ...]
+    kind: Kind = Kind.TASK_COMPLETED
+    form: Form = Form.MESSAGES
+    agent_id: str | None = None
+    run_id: str | None = None
+    conversation_id: str | None = None
+    source_message_id: str | None = None
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+    idempotency_key: str | None = None
+    trace_id: str | None = None
+
+
+class RejectReason(StrEnum):
+    """Why a whole candidate was refused."""
+
+    CREDENTIAL = "credential"
+    SESSION_SNAPSHOT = "session_snapshot"
+    SESSION_STATE = "session_state"
+    MISSING_USER = "missing_user"
+    MISSING_ASSISTANT = "missing_assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The cleaned messages; `dropped` counts removed lines and spans by rule name."""
+
+    messages: tuple[Message, ...]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The candidate is not even looked at; `rule` names what decided it, never the text that matched."""
+
+    reason: RejectReason
+    rule: str
+
+
+Verdict: TypeAlias = Admitted | Rejected

@@ -1,0 +1,37 @@
+"""What is stored and what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from domain.candidate import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A stored memory near a vector; `similarity` is the model's own cosine, larger is closer."""
+
+    id: str
+    text: str
+    similarity: float
+    metadata: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers a query; `score` is calibrated to 0..1, the same scale for every model."""
+
+    id: str
+    text: str
+    score: float
+    metadata: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResult:
+    """Found memories, best first. No hits and no service are different answers."""
+
+    hits: tuple[Hit, ...] = ()
+    available: bool = True
+    error_reason: str | None = None

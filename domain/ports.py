@@ -1,0 +1,143 @@
+"""What the pipeline needs from the outside, as Protocols. The adapters live in storage, llm and nlp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from domain.candidate import Candidate, Message
+from domain.errors import PermanentError, TransientError
+from domain.facts import Entity, Fact, StagedFact, Vector
+from domain.jobs import Claim, Job, JobView, StepResult, Step, Submission
+from domain.memory import Neighbour
+from domain.scope import Scope
+
+
+class Purpose(StrEnum):
+    """What a text is embedded for; e5-like models treat a query and a stored text differently."""
+
+    STORE = "store"
+    QUERY = "query"
+
+
+class Embedder(Protocol):
+    """Text to vectors of a fixed length.
+
+    Raises:
+        TransientError: with Backend.EMBEDDING_UNAVAILABLE when the model cannot answer.
+    """
+
+    @property
+    def model(self) -> str:
+        """The model's id as kept in the database schema."""
+
+    @property
+    def dims(self) -> int:
+        """Length of every vector."""
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> list[Vector]:
+        """One vector of `dims` floats for each text, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionPrompt:
+    """The finished prompt of one extraction, and the conversation it was made from."""
+
+    system: str
+    user: str
+    conversation: tuple[Message, ...]
+
+
+class ExtractionModel(Protocol):
+    """A language model that answers an extraction prompt with text.
+
+    Raises:
+        TransientError: with one of the LLM backends when it cannot answer.
+    """
+
+    @property
+    def model(self) -> str:
+        """The model's name for logs and status."""
+
+    def answer(self, prompt: ExtractionPrompt) -> str:
+        """The model's raw text."""
+
+
+class AnswerParser(Protocol):
+    """Model text to facts: an empty list means the model found nothing; raises TransientError when unparseable."""
+
+    def __call__(self, text: str) -> list[Fact]: ...
+
+
+class Extractor(Protocol):
+    """Infers facts from a conversation and stages them; writes nothing to the live memories."""
+
+    def extract(self, scope: Scope, messages: Sequence[Message], *, language: str | None) -> list[StagedFact]:
+        """Facts worth keeping, embedded. `language` (ISO 639-1) constrains the answer's language on a second run."""
+
+
+class LanguageIdentifier(Protocol):
+    """Names the main language of a text as an ISO 639-1 code, or None when there is too little to tell."""
+
+    def __call__(self, text: str) -> str | None: ...
+
+
+class Segmenter(Protocol):
+    """Text to the space-separated, lower-case terms of the keyword index."""
+
+    def __call__(self, text: str) -> str: ...
+
+
+class EntityRecogniser(Protocol):
+    """The named things a text mentions, in reading order, each once."""
+
+    def __call__(self, text: str) -> list[Entity]: ...
+
+
+class JobLedger(Protocol):
+    """The truth about every job. Each method is one transaction.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE when PostgreSQL cannot answer.
+    """
+
+    def submit(self, candidate: Candidate) -> Submission:
+        """Write job and outbox row, or find the job of the same idempotency key."""
+
+    def claim(self, job_id: str, step: Step, owner: str) -> Claim:
+        """Take the lease of a step, if it is this step's turn."""
+
+    def complete(self, job: Job, result: StepResult) -> None:
+        """Store the step's effect and move the pointer; raises Fenced when the lease was lost."""
+
+    def fail(self, job: Job, error: TransientError) -> float | None:
+        """Note a failed attempt: seconds until the next, or None when the job is dead now."""
+
+    def bury(self, job: Job, error: PermanentError) -> None:
+        """End the job as dead at once."""
+
+    def extend(self, job: Job) -> bool:
+        """Renew the lease; False when it is not ours any more."""
+
+    def view(self, job_id: str) -> JobView | None:
+        """The job as it may be shown, or None."""
+
+
+class MemoryIndex(Protocol):
+    """Finds published memories of one scope by vector.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE.
+    """
+
+    def nearest(self, scope: Scope, vector: Vector, limit: int) -> list[Neighbour]:
+        """The nearest memories, closest first."""
+
+
+class Calibration(Protocol):
+    """Maps a model's cosine to the common score on which 0.45 is the cut."""
+
+    def score(self, cosine: float) -> float:
+        """A score in 0..1, monotone in the cosine."""

@@ -1,0 +1,30 @@
+"""Facts about text that need no model: scripts, what PostgreSQL can store, hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]")
+LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['\u2019-][A-Za-z\u00c0-\u024f]+)*")
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def han_count(text: str) -> int:
+    """Number of Chinese characters."""
+    return len(HAN.findall(text))
+
+
+def latin_word_count(text: str) -> int:
+    """Number of words written in Latin letters."""
+    return len(LATIN_WORD.findall(text))
+
+
+def storable(text: str) -> str:
+    """The text without NUL and lone surrogates, which neither UTF-8 nor jsonb can hold."""
+    return _NOT_STORABLE.sub("", text)
+
+
+def content_hash(text: str) -> str:
+    """The MD5 that mem0 keeps in a payload's `hash`; an identity of the text, not a protection."""
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

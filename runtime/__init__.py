@@ -1,0 +1,1 @@
+"""Settings, wiring, logging and the embedded servers."""
