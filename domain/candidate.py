@@ -39,10 +39,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of the conversation."""
+    """One turn of the conversation. Its text is left out of every repr, as everywhere in this package."""
 
     role: Role
-    content: str
+    content: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Candidate:
     run_id: str | None = None
     conversation_id: str | None = None
     source_message_id: str | None = None
-    metadata: Mapping[str, JsonValue] = field(default_factory=dict)
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     idempotency_key: str | None = None
     trace_id: str | None = None
 

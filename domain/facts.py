@@ -20,7 +20,7 @@ class Fact:
     `confidence` and `importance` in 0..1, `sensitivity` 0, 1 or 2, `expires_at` as an ISO 8601 date.
     """
 
-    text: str
+    text: str = field(repr=False)
     attributed_to: str | None = None
     type: str | None = None
     confidence: float | None = None
@@ -42,9 +42,9 @@ class EntityType(StrEnum):
 class Entity:
     """Something a fact mentions by name. `vector` is there once it was embedded."""
 
-    text: str
+    text: str = field(repr=False)
     type: EntityType
-    vector: Vector = ()
+    vector: Vector = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ class StagedFact:
     """
 
     id: str
-    text: str
-    vector: Vector
+    text: str = field(repr=False)
+    vector: Vector = field(repr=False)
     attributed_to: str | None
-    payload: Mapping[str, JsonValue] = field(default_factory=dict)
-    text_lemmatized: str = ""
+    payload: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    text_lemmatized: str = field(default="", repr=False)
     entities: tuple[Entity, ...] = ()
 
 

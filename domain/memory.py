@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from domain.candidate import JsonValue
 
@@ -13,9 +13,9 @@ class Neighbour:
     """A stored memory near a vector; `similarity` is the model's own cosine, larger is closer."""
 
     id: str
-    text: str
+    text: str = field(repr=False)
     similarity: float
-    metadata: Mapping[str, JsonValue]
+    metadata: Mapping[str, JsonValue] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Hit:
     """A memory that answers a query; `score` is calibrated to 0..1, the same scale for every model."""
 
     id: str
-    text: str
+    text: str = field(repr=False)
     score: float
-    metadata: Mapping[str, JsonValue]
+    metadata: Mapping[str, JsonValue] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

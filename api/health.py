@@ -1,0 +1,73 @@
+"""Liveness and readiness; the only endpoints without a token, and they say nothing about memories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import redis
+from flask import Blueprint, Response, jsonify
+
+from api.requests import wired
+from domain.errors import TransientError
+from domain.ports import Purpose
+from runtime.settings import required_secret
+from runtime.wiring import Services
+
+health = Blueprint("health", __name__, url_prefix="/health")
+_TIMEOUT_SECONDS = 2.0
+
+
+@health.get("/live")
+def live() -> Response:
+    """The process answers."""
+    return jsonify({"status": "ok"})
+
+
+@health.get("/ready")
+def ready() -> tuple[Response, int]:
+    """Database, broker and embedder answer; 503 names those that do not."""
+    services = wired()
+    checks: dict[str, Callable[[Services], str | None]] = {
+        "database": _database,
+        "broker": _broker,
+        "embedder": _embedder,
+    }
+    parts = {name: check(services) for name, check in checks.items()}
+    is_ready = not any(parts.values())
+    body = {
+        "status": "ready" if is_ready else "not_ready",
+        "checks": {name: fault or "ok" for name, fault in parts.items()},
+        "model": services.settings.llm_model,
+        "embedding_model": services.settings.embedding_model,
+    }
+    return jsonify(body), 200 if is_ready else 503
+
+
+def _database(services: Services) -> str | None:
+    try:
+        services.database.ping()
+    except TransientError as exc:
+        return exc.detail
+    return None
+
+
+def _broker(services: Services) -> str | None:
+    url = required_secret(services.settings, "broker_url")
+    client = redis.Redis.from_url(
+        url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS, retry=None
+    )
+    try:
+        client.ping()
+    except redis.RedisError as exc:
+        return type(exc).__name__
+    finally:
+        client.close()
+    return None
+
+
+def _embedder(services: Services) -> str | None:
+    try:
+        services.embedder.embed(["ping"], Purpose.QUERY)
+    except TransientError as exc:
+        return exc.detail
+    return None

@@ -1,0 +1,93 @@
+"""Ingest and search: the contract of the Poco note, sections 5 and 9."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import structlog
+from flask import Blueprint, Response, g, jsonify, request
+from pydantic import Field, StringConstraints
+
+from api.requests import body_as, wired
+from domain.candidate import Candidate
+from domain.memory import RecallResult
+from domain.text import storable
+from pipeline.recall import search as recall
+from pipeline.submit import submit
+from tasks.contracts import Event, IngestRequest, Scoped, check_metadata_size
+
+memories = Blueprint("memories", __name__, url_prefix="/v1")
+log = structlog.get_logger(__name__)
+MAX_QUERY_CHARS = 4000
+
+
+class SearchRequest(Scoped):
+    """A question to one user's memory."""
+
+    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARS)]
+    top_k: int = Field(5, ge=1, le=50)
+    min_score: float | None = Field(None, ge=0, le=1, description="Unset: POCO_MIN_SCORE, 0.45 by default.")
+
+
+@memories.post("/memories/ingest")
+def ingest() -> tuple[Response, int]:
+    """Accept a candidate: 202 with its job, or 200 with the job its idempotency key already made."""
+    return _accept(body_as(IngestRequest).candidate())
+
+
+@memories.post("/events")
+def receive_event() -> tuple[Response, int]:
+    """Accept a `memory.extract.requested` event; answers as ingest does."""
+    return _accept(body_as(Event).payload.candidate())
+
+
+@memories.post("/memories/search")
+def search() -> Response:
+    """Find memories; an unavailable backend is said in the answer, never shown as nothing found."""
+    asked = body_as(SearchRequest)
+    services = wired()
+    result = recall(
+        asked.scope(),
+        storable(asked.query),
+        top_k=asked.top_k,
+        min_score=services.settings.min_score if asked.min_score is None else asked.min_score,
+        embedder=services.embedder,
+        index=services.index,
+        calibration=services.calibration,
+    )
+    if not result.available:
+        log.error("memory_search_failed", reason=result.error_reason)
+    return jsonify(_search_answer(result))
+
+
+def _accept(candidate: Candidate) -> tuple[Response, int]:
+    services = wired()
+    check_metadata_size(candidate.metadata, services.settings.max_metadata_bytes)
+    if candidate.trace_id is None:
+        candidate = replace(candidate, trace_id=_incoming_trace_id())
+    submission = submit(candidate, ledger=services.ledger, limits=services.size_limits)
+    g.trace_id = submission.trace_id
+    log.info("memory_ingest_accepted", job_id=submission.job_id, trace_id=submission.trace_id, new=submission.created)
+    body = {"job_id": submission.job_id, "status": submission.status, "trace_id": submission.trace_id}
+    return jsonify(body), 202 if submission.created else 200
+
+
+def _incoming_trace_id() -> str | None:
+    """The trace id of a W3C `traceparent` header, if there is a well-formed one."""
+    parts = request.headers.get("traceparent", "").split("-")
+    is_trace = len(parts) == 4 and len(parts[1]) == 32 and all(c in "0123456789abcdef" for c in parts[1])
+    return parts[1] if is_trace else None
+
+
+def _search_answer(result: RecallResult) -> dict[str, object]:
+    items = [
+        {"id": hit.id, "content": hit.text, "score": round(hit.score, 4), "metadata": dict(hit.metadata)}
+        for hit in result.hits
+    ]
+    return {
+        "items": items,
+        "total": len(items),
+        "available": result.available,
+        "error_reason": result.error_reason,
+    }

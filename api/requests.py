@@ -1,0 +1,55 @@
+"""What every endpoint needs of a request: its JSON body, checked, and the wired services."""
+
+from __future__ import annotations
+
+import json
+from typing import TypeVar
+
+from flask import current_app, request
+
+from runtime.wiring import Services
+from tasks.contracts import Contract
+
+C = TypeVar("C", bound=Contract)
+
+
+class BadBody(Exception):
+    """The body is no JSON object."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+
+
+def wired() -> Services:
+    """The services of this application."""
+    services: Services = current_app.extensions["poco"]
+    return services
+
+
+def body_as(contract: type[C]) -> C:
+    """The request's JSON body as a checked contract, whatever its content type says.
+
+    Raises:
+        BadBody: no JSON object.
+        pydantic.ValidationError: a field breaks a rule.
+    """
+    return contract.model_validate(_json_object(request.get_data()))
+
+
+def _json_object(raw: bytes) -> dict[str, object]:
+    try:
+        value = json.loads(raw, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise BadBody("json", "is nested too deeply") from None
+    except ValueError:
+        # Covers broken JSON, wrong encodings, NaN and numbers of thousands of digits.
+        raise BadBody("json", "must be valid JSON in UTF-8") from None
+    if not isinstance(value, dict):
+        raise BadBody("object", "must be a JSON object")
+    return value
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(name)

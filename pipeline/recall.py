@@ -1,0 +1,32 @@
+"""Search: find the memories of one scope that answer a query, or say that the service cannot.
+
+`min_score` gates the calibrated vector score; "nothing found" and "cannot search" are different answers
+(Poco note, section 5).
+"""
+
+from __future__ import annotations
+
+from domain.errors import TransientError
+from domain.memory import Hit, RecallResult
+from domain.ports import Calibration, Embedder, MemoryIndex, Purpose
+from domain.scope import Scope
+
+
+def search(
+    scope: Scope,
+    query: str,
+    *,
+    top_k: int,
+    min_score: float,
+    embedder: Embedder,
+    index: MemoryIndex,
+    calibration: Calibration,
+) -> RecallResult:
+    """The best `top_k` memories with a score of at least `min_score` (0..1), best first."""
+    try:
+        vector = embedder.embed([query], Purpose.QUERY)[0]
+        near = index.nearest(scope, vector, top_k)
+    except TransientError as exc:
+        return RecallResult(available=False, error_reason=exc.backend)
+    scored = (Hit(memory.id, memory.text, calibration.score(memory.similarity), memory.metadata) for memory in near)
+    return RecallResult(hits=tuple(hit for hit in scored if hit.score >= min_score))

@@ -1,0 +1,144 @@
+"""The only place where adapters meet ports. Every part is made on first use, so after a fork."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+
+from domain.jobs import Step
+from domain.ports import Calibration, Embedder, ExtractionModel, Extractor, JobLedger, MemoryIndex
+from domain.retry import RetryPolicy
+from llm.answers import canonical_json, parse_answer
+from llm.local_embedder import LocalEmbedder
+from llm.offline import OfflineModel
+from llm.openai_client import OpenAIChatModel, OpenAIEmbedder
+from llm.rules import extraction_rules, language_rule
+from pipeline.admit import admit_step
+from pipeline.cleanup import cleanup_step
+from pipeline.extract import extract_step
+from pipeline.language import check_language_step
+from pipeline.relink import relink_step
+from pipeline.runner import StepFunction
+from pipeline.submit import SizeLimits
+from pipeline.validate import validate_step
+from runtime.settings import Settings, load_settings, required_secret
+from storage.calibrate import load_calibration
+from storage.database import Database
+from storage.ledger import LedgerTimes, SqlJobLedger
+from storage.mem0_adapter import Inference, Mem0Extractor
+from storage.memories import SqlMemoryIndex
+from storage.migrate import check_schema
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything a front door or a task needs, wired from the settings of one process."""
+
+    settings: Settings
+
+    @cached_property
+    def database(self) -> Database:
+        """The database, not connected yet."""
+        return Database(required_secret(self.settings, "database_url"), pool_size=self.settings.database_pool_size)
+
+    @cached_property
+    def ledger_times(self) -> LedgerTimes:
+        """Lease and hand-off grace."""
+        return LedgerTimes(lease=self.settings.lease_seconds, handoff=self.settings.handoff_seconds)
+
+    @cached_property
+    def ledger(self) -> JobLedger:
+        """The truth about every job."""
+        return SqlJobLedger(self.database, policy=RetryPolicy(self.settings.retry_delays), times=self.ledger_times)
+
+    @cached_property
+    def index(self) -> MemoryIndex:
+        """The published memories."""
+        return SqlMemoryIndex(self.database)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model, local or remote."""
+        settings = self.settings
+        if settings.embedding_is_local:
+            return LocalEmbedder()
+        return OpenAIEmbedder(
+            base_url=settings.embedding_base_url or "",
+            api_key=settings.embedding_api_key.get_secret_value() if settings.embedding_api_key else None,
+            model=settings.embedding_model,
+            dims=settings.dims,
+            timeout=settings.embedding_timeout_seconds,
+        )
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """The map from the embedding model's cosine to the common score."""
+        return load_calibration(self.settings.embedding_model, self.settings.embedding_calibration)
+
+    @cached_property
+    def model(self) -> ExtractionModel:
+        """The extraction model, offline or remote."""
+        settings = self.settings
+        if settings.llm_is_offline:
+            return OfflineModel()
+        return OpenAIChatModel(
+            base_url=settings.llm_base_url or "",
+            api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
+            model=settings.llm_model,
+            timeout=settings.llm_timeout_seconds,
+            max_tokens=settings.llm_max_tokens,
+            temperature=settings.llm_temperature,
+        )
+
+    @cached_property
+    def extractor(self) -> Extractor:
+        """mem0, with every part that touches the outside replaced by ours."""
+        inference = Inference(
+            model=self.model,
+            parse=parse_answer,
+            to_json=canonical_json,
+            rules=extraction_rules,
+            language_rule=language_rule,
+            embedder=self.embedder,
+            index=self.index,
+        )
+        return Mem0Extractor(inference, mem0_dir=(self.settings.home / "mem0").absolute())
+
+    @cached_property
+    def steps(self) -> Mapping[Step, StepFunction]:
+        """The chain's steps with their ports filled in."""
+        from nlp.entities import recognise
+        from nlp.language import identify
+        from nlp.segment import terms
+
+        return {
+            Step.ADMIT: admit_step,
+            Step.EXTRACT: partial(extract_step, extractor=self.extractor),
+            Step.CHECK_LANGUAGE: partial(check_language_step, extractor=self.extractor, identify=identify),
+            Step.VALIDATE: partial(validate_step, max_chars=self.settings.fact_max_chars),
+            Step.RELINK: partial(relink_step, recognise=recognise, segment=terms, embedder=self.embedder),
+            Step.CLEANUP: cleanup_step,
+        }
+
+    @cached_property
+    def size_limits(self) -> SizeLimits:
+        """How large a candidate may be."""
+        return SizeLimits(message=self.settings.max_message_bytes, candidate=self.settings.max_candidate_bytes)
+
+    def check(self) -> None:
+        """Refuse to start on a database that is not ours, not migrated, or made for another embedding model.
+
+        Raises:
+            ConfigurationError: with a sentence that says what to do.
+            TransientError: when the database cannot be reached.
+        """
+        settings = self.settings
+        check_schema(self.database, embedding_model=settings.embedding_model, dims=settings.dims)
+        _ = self.calibration
+
+
+@cache
+def process_services() -> Services:
+    """The services of this process, from its environment; made once."""
+    return Services(load_settings())

@@ -1,0 +1,89 @@
+"""The engine, made on first use in a process (so after the fork), and transactions that speak our errors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from domain.errors import Backend, TransientError
+
+# Without iterative scan a filtered HNSW search silently returns too few rows (mem0 study, section 6).
+SESSION_OPTIONS = "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100 -c statement_timeout=15000"
+CONNECT_TIMEOUT_SECONDS = 5
+
+
+def driver_url(url: str) -> str:
+    """A postgresql:// URL as SQLAlchemy wants it for psycopg 3."""
+    _, _, rest = url.partition("://")
+    return f"postgresql+psycopg://{rest}"
+
+
+class Database:
+    """One PostgreSQL database. Safe to create before a fork, as long as it is used only after it."""
+
+    def __init__(self, url: str, *, pool_size: int = 8) -> None:
+        self._url = driver_url(url)
+        self._pool_size = pool_size
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of this process."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = create_engine(
+                    self._url,
+                    pool_size=self._pool_size,
+                    max_overflow=0,
+                    pool_timeout=CONNECT_TIMEOUT_SECONDS,
+                    pool_pre_ping=True,
+                    hide_parameters=True,
+                    connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS, "options": SESSION_OPTIONS},
+                )
+            return self._engine
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """One transaction: committed at the end of the block, rolled back when it raises.
+
+        Raises:
+            TransientError: with Backend.DATABASE_UNAVAILABLE when the server cannot be reached or gives up.
+        """
+        try:
+            with self.engine.begin() as connection:
+                yield connection
+        except (OperationalError, InterfaceError, PoolTimeout) as exc:
+            raise unavailable(exc) from exc
+        except DBAPIError as exc:
+            if exc.connection_invalidated:
+                raise unavailable(exc) from exc
+            raise
+
+    def ping(self) -> None:
+        """Ask the server for an answer; raises TransientError without one."""
+        with self.transaction() as connection:
+            connection.execute(text("SELECT 1"))
+
+    def dispose(self) -> None:
+        """Close every connection of this process."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.dispose()
+                self._engine = None
+
+
+def unavailable(exc: Exception) -> TransientError:
+    """What a database failure is called upstairs; the driver's text may hold parameters, so only its class is told."""
+    cause = exc.orig if isinstance(exc, DBAPIError) and exc.orig else exc
+    return TransientError(Backend.DATABASE_UNAVAILABLE, type(cause).__name__)
+
+
+def lock_scope(connection: Connection, scope_key: str) -> None:
+    """Serialise everything that orders or publishes within one scope, until the transaction ends."""
+    connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:scope, 0))"), {"scope": scope_key})

@@ -1,0 +1,292 @@
+"""The ledger: claims, completions and failures of jobs, each one conditional UPDATE in one transaction.
+
+A worker owns a step through a lease and a fence. The fence rises with every claim, so a worker that slept
+past its lease can change nothing when it wakes. Between two steps a job stays `processing` without an owner:
+the partial unique index then allows one job of a scope at a time, on every host.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, and_, case, delete, exists, func, insert, literal, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import aliased
+
+from domain.candidate import Candidate
+from domain.errors import Fenced, PermanentError, TransientError
+from domain.jobs import (
+    OPEN_STATUSES,
+    Advance,
+    AlreadyDone,
+    Claim,
+    Claimed,
+    Finish,
+    Job,
+    JobView,
+    NotOurs,
+    NotYet,
+    Outcome,
+    Publish,
+    Status,
+    Step,
+    StepResult,
+    Submission,
+)
+from domain.retry import RetryPolicy
+from storage import outbox
+from storage.database import Database, lock_scope
+from storage.publish import publish
+from storage.rows import (
+    candidate_from_row,
+    candidate_to_columns,
+    job_view,
+    messages_from_json,
+    messages_to_json,
+    staged_from_row,
+    staged_to_columns,
+)
+from storage.tables import JobRow, StagedRow
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTimes:
+    """How long a silent worker keeps a step, and how long a message may stay unseen; both in seconds."""
+
+    lease: float = 30.0
+    handoff: float = 60.0
+
+
+class SqlJobLedger:
+    """domain.ports.JobLedger on PostgreSQL."""
+
+    def __init__(self, database: Database, *, policy: RetryPolicy, times: LedgerTimes) -> None:
+        self._database = database
+        self._policy = policy
+        self._times = times
+
+    def submit(self, candidate: Candidate) -> Submission:
+        """Write job and outbox row, or find the job of the same idempotency key."""
+        scope = candidate.scope.key
+        with self._database.transaction() as connection:
+            lock_scope(connection, scope)
+            known = _same_key(connection, candidate)
+            if known is not None:
+                return known
+            is_head = not connection.execute(select(exists().where(JobRow.scope == scope, _is_open()))).scalar_one()
+            job_id = uuid.uuid4()
+            trace_id = candidate.trace_id or uuid.uuid4().hex
+            columns = candidate_to_columns(candidate)
+            connection.execute(insert(JobRow).values(id=job_id, trace_id=trace_id, **columns))
+            outbox.add(connection, job_id, ready=is_head)
+        return Submission(str(job_id), Status.PENDING, trace_id, created=True)
+
+    def claim(self, job_id: str, step: Step, owner: str) -> Claim:
+        """Take the lease of a step, if it is this step's turn."""
+        try:
+            with self._database.transaction() as connection:
+                row = connection.execute(self._claim_statement(job_id, step, owner)).one_or_none()
+                if row is None:
+                    return _why_not(connection, job_id, step)
+                return Claimed(_load_job(connection, row, step))
+        except IntegrityError:
+            # Another job of the scope became `processing` at the same moment.
+            return NotOurs()
+
+    def _claim_statement(self, job_id: str, step: Step, owner: str) -> Any:
+        older = aliased(JobRow)
+        lease_over = and_(JobRow.lease_owner.is_not(None), JobRow.lease_until < func.now())
+        claimable = or_(
+            JobRow.status == Status.PENDING,
+            and_(JobRow.status == Status.FAILED, JobRow.next_retry_at <= func.now()),
+            and_(JobRow.status == Status.PROCESSING, or_(JobRow.lease_owner.is_(None), lease_over)),
+        )
+        no_older = ~exists().where(older.scope == JobRow.scope, older.seq < JobRow.seq, older.status.in_(OPEN_STATUSES))
+        name = step.name.lower()
+        return (
+            update(JobRow)
+            .where(JobRow.id == job_id, JobRow.step == step, claimable, no_older)
+            .values(
+                status=Status.PROCESSING,
+                lease_owner=owner,
+                lease_until=_from_now(self._times.lease),
+                fence=JobRow.fence + 1,
+                lost_count=JobRow.lost_count + case((and_(JobRow.status == Status.PROCESSING, lease_over), 1), else_=0),
+                started_at=func.coalesce(JobRow.started_at, func.now()),
+                updated_at=func.now(),
+                attempts=JobRow.attempts.op("||")(
+                    func.jsonb_build_object(name, func.coalesce(JobRow.attempts[name].as_integer(), 0) + 1)
+                ),
+            )
+            .returning(JobRow)
+        )
+
+    def complete(self, job: Job, result: StepResult) -> None:
+        """Store the step's effect and move the pointer, all in one transaction."""
+        with self._database.transaction() as connection:
+            if isinstance(result, Advance):
+                row = _lock_ours(connection, job)
+                self._advance(connection, job, result, row.counts)
+                return
+            lock_scope(connection, job.candidate.scope.key)
+            row = _lock_ours(connection, job)
+            if isinstance(result, Publish):
+                result = publish(connection, job, result.staged)
+            _finish(connection, job, result, row.counts)
+
+    def _advance(self, connection: Connection, job: Job, result: Advance, counts: Mapping[str, int]) -> None:
+        values: dict[str, Any] = {
+            "step": job.step + 1,
+            "retry_count": 0,
+            "next_retry_at": None,
+            "last_error": None,
+            "lease_owner": None,
+            "lease_until": _from_now(self._times.handoff),
+            "counts": {**counts, **result.counts},
+            "updated_at": func.now(),
+        }
+        if result.messages is not None:
+            values["messages"] = messages_to_json(result.messages)
+        if result.staged is not None:
+            connection.execute(delete(StagedRow).where(StagedRow.job_id == job.id))
+            if result.staged:
+                rows = [staged_to_columns(fact, job.id, position) for position, fact in enumerate(result.staged)]
+                connection.execute(insert(StagedRow), rows)
+        connection.execute(update(JobRow).where(JobRow.id == job.id).values(values))
+
+    def fail(self, job: Job, error: TransientError) -> float | None:
+        """Note a failed attempt: seconds until the next, or None when the job is dead now."""
+        with self._database.transaction() as connection:
+            lock_scope(connection, job.candidate.scope.key)
+            row = _lock_ours(connection, job)
+            failures = row.retry_count + 1
+            delay = self._policy.delay_after(failures)
+            values: dict[str, Any] = {"retry_count": failures, "last_error": str(error), "updated_at": func.now()}
+            if delay is not None:
+                values |= {"status": Status.FAILED, "next_retry_at": _from_now(delay), "lease_owner": None}
+            connection.execute(update(JobRow).where(JobRow.id == job.id).values(values))
+            if delay is None:
+                _die(connection, job, error.backend)
+        return delay
+
+    def bury(self, job: Job, error: PermanentError) -> None:
+        """End the job as dead at once."""
+        with self._database.transaction() as connection:
+            lock_scope(connection, job.candidate.scope.key)
+            _lock_ours(connection, job)
+            connection.execute(update(JobRow).where(JobRow.id == job.id).values(last_error=str(error)))
+            _die(connection, job, error.reason)
+
+    def extend(self, job: Job) -> bool:
+        """Renew the lease; False when it is not ours any more."""
+        with self._database.transaction() as connection:
+            renewed = connection.execute(
+                update(JobRow).where(*_is_ours(job)).values(lease_until=_from_now(self._times.lease))
+            )
+            return renewed.rowcount == 1
+
+    def view(self, job_id: str) -> JobView | None:
+        """The job as it may be shown, or None when there is none with this id."""
+        with self._database.transaction() as connection:
+            row = connection.execute(select(JobRow.__table__).where(JobRow.id == job_id)).one_or_none()
+        return job_view(row) if row else None
+
+
+def end_job(connection: Connection, job_id: Any, scope: str, values: Mapping[str, Any]) -> None:
+    """Make a job terminal, drop what it staged and let the next job of its scope go, all in the caller's transaction.
+
+    The caller holds the scope's lock. The payload of a dead job stays, so that it can be tried again.
+    """
+    connection.execute(delete(StagedRow).where(StagedRow.job_id == job_id))
+    connection.execute(
+        update(JobRow)
+        .where(JobRow.id == job_id)
+        .values(lease_owner=None, lease_until=None, next_retry_at=None, finished_at=func.now(), updated_at=func.now())
+        .values(values)
+    )
+    outbox.promote_next(connection, scope)
+
+
+def _finish(connection: Connection, job: Job, result: Finish, counts: Mapping[str, int]) -> None:
+    values = {
+        "status": Status.SUCCESS,
+        "outcome": result.outcome,
+        "reason": result.reason,
+        "rule": result.rule,
+        "counts": {**counts, **result.counts},
+        "payload": None,
+        "messages": None,
+    }
+    end_job(connection, job.id, job.candidate.scope.key, values)
+
+
+def _die(connection: Connection, job: Job, reason: str) -> None:
+    values = {"status": Status.DEAD, "outcome": Outcome.DEAD, "reason": reason}
+    end_job(connection, job.id, job.candidate.scope.key, values)
+
+
+def _from_now(seconds: float) -> Any:
+    return func.now() + func.make_interval(0, 0, 0, 0, 0, 0, literal(seconds))
+
+
+def _is_open() -> Any:
+    return JobRow.status.in_(OPEN_STATUSES)
+
+
+def _is_ours(job: Job) -> tuple[Any, ...]:
+    return (
+        JobRow.id == job.id,
+        JobRow.fence == job.fence,
+        JobRow.step == job.step,
+        JobRow.status == Status.PROCESSING,
+        JobRow.lease_owner.is_not(None),
+    )
+
+
+def _lock_ours(connection: Connection, job: Job) -> Any:
+    statement = select(JobRow.retry_count, JobRow.counts).where(*_is_ours(job)).with_for_update()
+    row = connection.execute(statement).one_or_none()
+    if row is None:
+        raise Fenced(f"job {job.id}, step {job.step.task_name}: the lease was lost")
+    return row
+
+
+def _same_key(connection: Connection, candidate: Candidate) -> Submission | None:
+    if candidate.idempotency_key is None:
+        return None
+    statement = select(JobRow.id, JobRow.status, JobRow.trace_id).where(
+        JobRow.scope == candidate.scope.key, JobRow.idempotency_key == candidate.idempotency_key
+    )
+    row = connection.execute(statement).one_or_none()
+    return Submission(str(row.id), Status(row.status), row.trace_id, created=False) if row else None
+
+
+def _why_not(connection: Connection, job_id: str, step: Step) -> Claim:
+    due_in = func.extract("epoch", JobRow.next_retry_at - func.now())
+    row = connection.execute(
+        select(JobRow.step, JobRow.status, due_in.label("due_in")).where(JobRow.id == job_id)
+    ).one_or_none()
+    if row is None or row.status not in OPEN_STATUSES:
+        return NotOurs()
+    if row.step > step:
+        return AlreadyDone()
+    if row.step == step and row.status == Status.FAILED and row.due_in > 0:
+        return NotYet(float(row.due_in))
+    return NotOurs()
+
+
+def _load_job(connection: Connection, row: Any, step: Step) -> Job:
+    staged = connection.execute(
+        select(StagedRow.__table__).where(StagedRow.job_id == row.id).order_by(StagedRow.position)
+    ).all()
+    return Job(
+        id=str(row.id),
+        candidate=candidate_from_row(row),
+        step=step,
+        fence=row.fence,
+        messages=messages_from_json(row.messages),
+        staged=tuple(staged_from_row(fact) for fact in staged),
+    )

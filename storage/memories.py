@@ -1,0 +1,81 @@
+"""Reads published memories of one scope. Rows of an older mem0 without our fields are memories too."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import func, or_, select
+
+from domain.candidate import JsonValue
+from domain.facts import Vector
+from domain.memory import Neighbour
+from domain.scope import Scope
+from storage.database import Database
+from storage.tables import MemoryRow
+
+# What no client needs to see of a payload.
+INTERNAL_KEYS = frozenset(
+    {"data", "hash", "user_id", "text_lemmatized", "memory_schema_version", "job_id", "trace_id", "status"}
+)
+# What a client's metadata may not set, because mem0 or this service gives it a meaning.
+RESERVED_KEYS = INTERNAL_KEYS | {
+    "id",
+    "vector",
+    "created_at",
+    "updated_at",
+    "agent_id",
+    "run_id",
+    "actor_id",
+    "role",
+    "attributed_to",
+    "expiration_date",
+    "conversation_id",
+    "source_message_id",
+    "source",
+    "type",
+    "confidence",
+    "importance",
+    "sensitivity",
+    "is_explicit",
+}
+
+
+class SqlMemoryIndex:
+    """domain.ports.MemoryIndex on mem0's table."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def nearest(self, scope: Scope, vector: Vector, limit: int) -> list[Neighbour]:
+        """The nearest active, unexpired memories of the scope, closest first."""
+        distance = MemoryRow.vector.cosine_distance(list(vector))
+        statement = (
+            select(MemoryRow.id, MemoryRow.payload, (1 - distance).label("similarity"))
+            .where(*_visible(scope))
+            .order_by(distance)
+            .limit(limit)
+        )
+        with self._database.transaction() as connection:
+            rows = connection.execute(statement).all()
+        return [
+            Neighbour(str(row.id), row.payload["data"], float(row.similarity), shown_metadata(row.payload))
+            for row in rows
+        ]
+
+
+def _visible(scope: Scope) -> tuple[Any, ...]:
+    payload = MemoryRow.payload
+    today = datetime.now(UTC).date().isoformat()
+    expires = payload["expiration_date"].astext
+    return (
+        payload["user_id"].astext == scope.key,
+        payload["data"].astext.is_not(None),
+        func.coalesce(payload["status"].astext, "active") == "active",
+        or_(expires.is_(None), expires >= today),
+    )
+
+
+def shown_metadata(payload: dict[str, Any]) -> dict[str, JsonValue]:
+    """The part of a payload that may leave the service."""
+    return {key: value for key, value in payload.items() if key not in INTERNAL_KEYS}

@@ -1,0 +1,1 @@
+"""Alembic migrations; run by storage.migrate, never by hand."""

@@ -1,0 +1,98 @@
+"""What has still to be sent. Rows are written with the effect that made them, and deleted when the broker has them.
+
+Only the oldest open job of a scope is ever ready: the scope's lock is held by whoever writes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from sqlalchemy import Connection, delete, exists, func, insert, select, text, update
+
+from domain.jobs import OPEN_STATUSES, Status, Step
+from storage.database import Database
+from storage.tables import JobRow, OutboxRow
+
+CHANNEL = "poco_outbox"
+BATCH = 100
+
+
+def add(connection: Connection, job_id: Any, *, ready: bool) -> None:
+    """Note that a job has to be sent; a ready one wakes the relay at commit."""
+    connection.execute(insert(OutboxRow).values(job_id=job_id, ready=ready))
+    if ready:
+        _wake(connection)
+
+
+def promote_next(connection: Connection, scope: str) -> None:
+    """Let the oldest waiting job of a scope be sent, when nothing older is open."""
+    head = (
+        select(JobRow.id, JobRow.status)
+        .where(JobRow.scope == scope, JobRow.status.in_(OPEN_STATUSES))
+        .order_by(JobRow.seq)
+        .limit(1)
+    )
+    row = connection.execute(head).one_or_none()
+    if row is None or row.status != Status.PENDING:
+        return
+    promoted = connection.execute(update(OutboxRow).where(OutboxRow.job_id == row.id).values(ready=True))
+    if promoted.rowcount == 0:
+        add(connection, row.id, ready=True)
+    _wake(connection)
+
+
+def send_ready(database: Database, send: Callable[[str, Step], None]) -> int:
+    """Send every ready job from its current step on and forget the rows; several relays may do so at once.
+
+    When `send` raises, nothing of the batch is forgotten and it will be sent again: a step that is delivered
+    twice does nothing the second time.
+
+    Returns:
+        The number of jobs sent.
+    """
+    with database.transaction() as connection:
+        rows = connection.execute(
+            select(OutboxRow.id, OutboxRow.job_id, JobRow.step, JobRow.status)
+            .join(JobRow, JobRow.id == OutboxRow.job_id)
+            .where(OutboxRow.ready)
+            .order_by(OutboxRow.id)
+            .limit(BATCH)
+            .with_for_update(skip_locked=True, of=OutboxRow)
+        ).all()
+        due = [row for row in rows if row.status in OPEN_STATUSES]
+        for row in due:
+            send(str(row.job_id), Step(row.step))
+        if rows:
+            connection.execute(delete(OutboxRow).where(OutboxRow.id.in_([row.id for row in rows])))
+        if due:
+            job_ids = [row.job_id for row in due]
+            connection.execute(update(JobRow).where(JobRow.id.in_(job_ids)).values(dispatched_at=func.now()))
+    return len(due)
+
+
+def is_waiting() -> Any:
+    """Whether an outbox row of the outer query's job exists, as an SQL condition."""
+    return exists().where(OutboxRow.job_id == JobRow.id)
+
+
+class Listener:
+    """A connection of its own that hears when something was put into the outbox."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = psycopg.connect(url, autocommit=True, connect_timeout=5)
+        self._connection.execute(f"LISTEN {CHANNEL}")
+
+    def wait(self, seconds: float) -> None:
+        """Return at the first notice, or after the given time."""
+        for _ in self._connection.notifies(timeout=seconds, stop_after=1):
+            pass
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+
+def _wake(connection: Connection) -> None:
+    connection.execute(text(f"NOTIFY {CHANNEL}"))

@@ -1,0 +1,130 @@
+"""Between domain values and what stands in a row: nothing else knows both shapes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from domain.candidate import Candidate, Form, JsonValue, Kind, Message, Role
+from domain.facts import Entity, EntityType, StagedFact, Vector
+from domain.jobs import JobView, Outcome, Status, Step
+from domain.scope import Scope
+
+
+def messages_to_json(messages: tuple[Message, ...]) -> list[dict[str, str]]:
+    """Messages as a jsonb array of role and content."""
+    return [{"role": message.role.value, "content": message.content} for message in messages]
+
+
+def messages_from_json(rows: list[dict[str, str]] | None) -> tuple[Message, ...]:
+    """The messages of a jsonb array; none when the content was already removed."""
+    return tuple(Message(Role(row["role"]), row["content"]) for row in rows or [])
+
+
+def candidate_to_columns(candidate: Candidate) -> dict[str, Any]:
+    """The ledger columns that hold a candidate."""
+    return {
+        "scope": candidate.scope.key,
+        "tenant_id": candidate.scope.tenant_id,
+        "user_id": candidate.scope.user_id,
+        "agent_id": candidate.agent_id,
+        "run_id": candidate.run_id,
+        "conversation_id": candidate.conversation_id,
+        "source_message_id": candidate.source_message_id,
+        "kind": candidate.kind.value,
+        "form": candidate.form.value,
+        "idempotency_key": candidate.idempotency_key,
+        "payload": {"messages": messages_to_json(candidate.messages), "metadata": dict(candidate.metadata)},
+    }
+
+
+def candidate_from_row(row: Any) -> Candidate:
+    """The candidate a ledger row holds."""
+    payload = row.payload or {}
+    return Candidate(
+        scope=Scope(row.tenant_id, row.user_id),
+        messages=messages_from_json(payload.get("messages")),
+        kind=Kind(row.kind),
+        form=Form(row.form),
+        agent_id=row.agent_id,
+        run_id=row.run_id,
+        conversation_id=row.conversation_id,
+        source_message_id=row.source_message_id,
+        metadata=payload.get("metadata", {}),
+        idempotency_key=row.idempotency_key,
+        trace_id=row.trace_id,
+    )
+
+
+def staged_to_columns(fact: StagedFact, job_id: str, position: int) -> dict[str, Any]:
+    """The columns of `memory_staged`. The attributed role and the lemmas travel inside the payload, as in mem0."""
+    return {
+        "id": fact.id,
+        "job_id": job_id,
+        "position": position,
+        "vector": list(fact.vector),
+        "payload": staged_payload(fact),
+        "entities": [
+            {"text": entity.text, "type": entity.type.value, "vector": list(entity.vector)} for entity in fact.entities
+        ],
+    }
+
+
+def staged_payload(fact: StagedFact) -> dict[str, JsonValue]:
+    """mem0's payload of a fact."""
+    payload: dict[str, JsonValue] = {**fact.payload, "data": fact.text, "text_lemmatized": fact.text_lemmatized}
+    if fact.attributed_to:
+        payload["attributed_to"] = fact.attributed_to
+    return payload
+
+
+def staged_from_row(row: Any) -> StagedFact:
+    """The fact a staged row holds."""
+    payload = row.payload
+    return StagedFact(
+        id=str(row.id),
+        text=payload["data"],
+        vector=vector_from_row(row.vector),
+        attributed_to=payload.get("attributed_to"),
+        payload=payload,
+        text_lemmatized=payload.get("text_lemmatized", ""),
+        entities=tuple(
+            Entity(entity["text"], EntityType(entity["type"]), tuple(entity["vector"])) for entity in row.entities
+        ),
+    )
+
+
+def vector_from_row(value: Any) -> Vector:
+    """A vector column's value as a tuple of floats."""
+    if isinstance(value, str):
+        value = json.loads(value)
+    return tuple(float(number) for number in np.asarray(value, dtype=np.float32))
+
+
+def job_view(row: Any) -> JobView:
+    """What may be shown of a ledger row."""
+    step = Step(row.step)
+    return JobView(
+        id=str(row.id),
+        scope=row.scope,
+        kind=row.kind,
+        status=Status(row.status),
+        step=row.step,
+        step_name=step.task_name,
+        outcome=Outcome(row.outcome) if row.outcome else None,
+        reason=row.reason,
+        rule=row.rule,
+        retry_count=row.retry_count,
+        attempts=row.attempts,
+        counts=row.counts,
+        last_error=row.last_error,
+        next_retry_at=row.next_retry_at,
+        trace_id=row.trace_id,
+        run_id=row.run_id,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        updated_at=row.updated_at,
+        finished_at=row.finished_at,
+    )

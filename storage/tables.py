@@ -1,0 +1,216 @@
+"""The tables, as SQLAlchemy models. `poco_memories` and its entity table are mem0's own, column for column.
+
+Vectors have no length here: the migration gives them the length of the embedding model in use.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from pgvector.sqlalchemy import Vector
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Text,
+    Uuid,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+MEMORIES = "poco_memories"
+ENTITIES = "poco_memories_entities"
+OPEN = "status IN ('pending', 'processing', 'failed')"
+
+JsonObject = dict[str, Any]
+
+
+class Base(DeclarativeBase):
+    """All tables of the service."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+            "pk": "%(table_name)s_pkey",
+        }
+    )
+
+
+def _created() -> Mapped[datetime]:
+    return mapped_column(DateTime(timezone=True), nullable=False, server_default=func.now())
+
+
+class MemoryRow(Base):
+    """One memory: mem0's id, vector and payload. The payload is the only truth about it."""
+
+    __tablename__ = MEMORIES
+
+    id: Mapped[uuid.UUID] = mapped_column(Uuid, primary_key=True)
+    vector: Mapped[Any] = mapped_column(Vector(), nullable=True)
+    payload: Mapped[JsonObject] = mapped_column(JSONB, nullable=True)
+
+
+class EntityRow(Base):
+    """mem0's derived entity index: a name and the ids of the memories that mention it."""
+
+    __tablename__ = ENTITIES
+
+    id: Mapped[uuid.UUID] = mapped_column(Uuid, primary_key=True)
+    vector: Mapped[Any] = mapped_column(Vector(), nullable=True)
+    payload: Mapped[JsonObject] = mapped_column(JSONB, nullable=True)
+
+
+for _table in (MemoryRow, EntityRow):
+    Index(
+        f"{_table.__tablename__}_hnsw_idx",
+        _table.vector,
+        postgresql_using="hnsw",
+        postgresql_ops={"vector": "vector_cosine_ops"},
+    )
+Index("ix_poco_memories_user_id", MemoryRow.payload["user_id"].astext)
+Index("ix_poco_memories_created_at", MemoryRow.payload["user_id"].astext, MemoryRow.payload["created_at"].astext)
+# Rows that an older mem0 left behind may repeat a hash; only rows of our own schema version may not.
+Index(
+    "one_memory_per_text",
+    MemoryRow.payload["user_id"].astext,
+    MemoryRow.payload["hash"].astext,
+    unique=True,
+    postgresql_where=text("(payload ->> 'memory_schema_version') IS NOT NULL"),
+)
+Index(
+    "poco_memories_text_lemmatized_idx",
+    func.to_tsvector(text("'simple'::regconfig"), MemoryRow.payload["text_lemmatized"].astext),
+    postgresql_using="gin",
+)
+Index("ix_poco_memories_entities_user_id", EntityRow.payload["user_id"].astext)
+
+
+class JobRow(Base):
+    """The ledger: one row for each accepted candidate. `seq` is the order of acceptance within a scope."""
+
+    __tablename__ = "memory_jobs"
+
+    id: Mapped[uuid.UUID] = mapped_column(Uuid, primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), unique=True)
+    scope: Mapped[str] = mapped_column(Text)
+    tenant_id: Mapped[str] = mapped_column(Text)
+    user_id: Mapped[str] = mapped_column(Text)
+    agent_id: Mapped[str | None] = mapped_column(Text)
+    run_id: Mapped[str | None] = mapped_column(Text)
+    conversation_id: Mapped[str | None] = mapped_column(Text)
+    source_message_id: Mapped[str | None] = mapped_column(Text)
+    kind: Mapped[str] = mapped_column(Text)
+    form: Mapped[str] = mapped_column(Text)
+    idempotency_key: Mapped[str | None] = mapped_column(Text)
+    trace_id: Mapped[str] = mapped_column(Text)
+    payload: Mapped[JsonObject | None] = mapped_column(JSONB)
+    messages: Mapped[list[JsonObject] | None] = mapped_column(JSONB)
+    step: Mapped[int] = mapped_column(SmallInteger, server_default=text("1"))
+    status: Mapped[str] = mapped_column(Text, server_default=text("'pending'"))
+    outcome: Mapped[str | None] = mapped_column(Text)
+    reason: Mapped[str | None] = mapped_column(Text)
+    rule: Mapped[str | None] = mapped_column(Text)
+    counts: Mapped[JsonObject] = mapped_column(JSONB, server_default=text("'{}'::jsonb"))
+    attempts: Mapped[JsonObject] = mapped_column(JSONB, server_default=text("'{}'::jsonb"))
+    retry_count: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    lost_count: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    next_retry_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    last_error: Mapped[str | None] = mapped_column(Text)
+    fence: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
+    lease_owner: Mapped[str | None] = mapped_column(Text)
+    lease_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    dispatched_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    created_at: Mapped[datetime] = _created()
+    updated_at: Mapped[datetime] = _created()
+    started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    finished_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+    __table_args__ = (
+        Index("one_active_job_per_scope", "scope", unique=True, postgresql_where=text("status = 'processing'")),
+        Index("ix_memory_jobs_open", "scope", "seq", postgresql_where=text(OPEN)),
+        Index("ix_memory_jobs_idempotency", "scope", "idempotency_key", unique=True),
+        Index("ix_memory_jobs_status", "status", "updated_at"),
+    )
+
+
+class OutboxRow(Base):
+    """What has still to be sent to the broker. A row that is not `ready` waits for an older job of its scope."""
+
+    __tablename__ = "memory_outbox"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    job_id: Mapped[uuid.UUID] = mapped_column(Uuid, ForeignKey("memory_jobs.id", ondelete="CASCADE"), index=True)
+    ready: Mapped[bool] = mapped_column(Boolean)
+    created_at: Mapped[datetime] = _created()
+
+    __table_args__ = (Index("ix_memory_outbox_ready", "id", postgresql_where=text("ready")),)
+
+
+class StagedRow(Base):
+    """A fact of a job that has not passed all gates yet."""
+
+    __tablename__ = "memory_staged"
+
+    id: Mapped[uuid.UUID] = mapped_column(Uuid, primary_key=True)
+    job_id: Mapped[uuid.UUID] = mapped_column(Uuid, ForeignKey("memory_jobs.id", ondelete="CASCADE"), index=True)
+    position: Mapped[int] = mapped_column(Integer)
+    vector: Mapped[Any] = mapped_column(Vector())
+    payload: Mapped[JsonObject] = mapped_column(JSONB)
+    entities: Mapped[list[JsonObject]] = mapped_column(JSONB, server_default=text("'[]'::jsonb"))
+    created_at: Mapped[datetime] = _created()
+
+
+class HistoryRow(Base):
+    """What happened to a memory, in the columns of mem0's history."""
+
+    __tablename__ = "memory_history"
+
+    id: Mapped[uuid.UUID] = mapped_column(Uuid, primary_key=True)
+    memory_id: Mapped[str] = mapped_column(Text, index=True)
+    old_memory: Mapped[str | None] = mapped_column(Text)
+    new_memory: Mapped[str | None] = mapped_column(Text)
+    event: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    updated_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    is_deleted: Mapped[int] = mapped_column(Integer, server_default=text("0"))
+    actor_id: Mapped[str | None] = mapped_column(Text)
+    role: Mapped[str | None] = mapped_column(Text)
+
+
+class AuditRow(Base):
+    """Who changed which memory, when and why."""
+
+    __tablename__ = "memory_audit_logs"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    memory_id: Mapped[uuid.UUID] = mapped_column(Uuid, index=True)
+    scope: Mapped[str] = mapped_column(Text, index=True)
+    operation: Mapped[str] = mapped_column(Text)
+    operator_type: Mapped[str] = mapped_column(Text)
+    reason: Mapped[str | None] = mapped_column(Text)
+    job_id: Mapped[uuid.UUID | None] = mapped_column(Uuid)
+    trace_id: Mapped[str | None] = mapped_column(Text)
+    before: Mapped[JsonObject | None] = mapped_column(JSONB)
+    after: Mapped[JsonObject | None] = mapped_column(JSONB)
+    created_at: Mapped[datetime] = _created()
+
+
+class SchemaRow(Base):
+    """What this database was made for: the embedding model and its vector length."""
+
+    __tablename__ = "memory_schema"
+
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    value: Mapped[str] = mapped_column(Text)

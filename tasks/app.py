@@ -1,0 +1,46 @@
+"""The Celery application, what each worker process prepares, and its logging."""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+
+from celery import Celery
+from celery.signals import heartbeat_sent, setup_logging, worker_init, worker_ready
+
+from runtime.logs import configure_logging
+from runtime.settings import load_settings
+from runtime.wiring import process_services
+
+app = Celery("poco_memory", include=["tasks.ingest"])
+app.config_from_object("celeryconfig")
+
+
+@setup_logging.connect
+def _configure_logging(**_: object) -> None:
+    configure_logging(load_settings())
+
+
+@worker_init.connect
+def _prepare_parent(**_: object) -> None:
+    """Check the database, and load what children share before they are forked; no connection survives the fork."""
+    from nlp.models import preload
+    from storage.mem0_adapter import import_mem0
+
+    wired = process_services()
+    wired.check()
+    wired.database.dispose()
+    preload()
+    import_mem0((wired.settings.home / "mem0").absolute())
+    gc.collect()
+    gc.freeze()
+
+
+@worker_ready.connect
+@heartbeat_sent.connect
+def _touch_heartbeat(**_: object) -> None:
+    """Tell the supervisor that this worker talks to the broker."""
+    path = os.environ.get("POCO_HEARTBEAT_FILE")
+    if path:
+        Path(path).touch()

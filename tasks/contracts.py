@@ -1,0 +1,227 @@
+"""What a producer may send: the ingest request and the `memory.extract.requested` event, checked field by field.
+
+An error names the field and the rule and never repeats the value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from domain.candidate import Candidate, Form, JsonValue, Kind, Message, Role
+from domain.errors import InvalidField
+from domain.scope import Scope, check_identifier
+from storage.memories import RESERVED_KEYS
+
+MAX_METADATA_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One broken rule: the field's path, the rule's short name, a sentence."""
+
+    field: str
+    rule: str
+    message: str
+
+
+def _identifier(value: str, info: Any) -> str:
+    try:
+        check_identifier(info.field_name, value)
+    except InvalidField as exc:
+        raise PydanticCustomError(exc.rule, exc.message) from None
+    return value
+
+
+def _no_nul(value: str) -> str:
+    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        raise PydanticCustomError("storable", "must not contain NUL or lone surrogates")
+    return value
+
+
+class Contract(BaseModel):
+    """A request: unknown fields are refused, so that a misspelt one is noticed."""
+
+    model_config = ConfigDict(extra="forbid", strict=False, frozen=True)
+
+
+Identifier = Annotated[str, AfterValidator(_identifier)]
+ExternalId = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_no_nul)]
+
+
+class Scoped(Contract):
+    """A request on behalf of one user of one tenant."""
+
+    tenant_id: Identifier
+    user_id: Identifier
+
+    @model_validator(mode="after")
+    def _scope_is_valid(self) -> Scoped:
+        try:
+            self.scope()
+        except InvalidField as exc:
+            raise PydanticCustomError(exc.rule, exc.message, {"field": exc.field}) from None
+        return self
+
+    def scope(self) -> Scope:
+        """The checked scope."""
+        return Scope(self.tenant_id, self.user_id)
+
+
+class MessageIn(Contract):
+    """One turn of the conversation, with its real role."""
+
+    role: Role
+    content: str
+
+
+class IngestRequest(Scoped):
+    """A candidate: `messages` with real roles, or the older `text` of the user alone."""
+
+    messages: list[MessageIn] | None = Field(None, min_length=1, max_length=500)
+    text: str | None = Field(None, min_length=1)
+    kind: Kind = Kind.TASK_COMPLETED
+    agent_id: Identifier | None = None
+    run_id: Identifier | None = None
+    conversation_id: ExternalId | None = None
+    source_message_id: ExternalId | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    idempotency_key: ExternalId | None = None
+    trace_id: ExternalId | None = None
+
+    @field_validator("metadata")
+    @classmethod
+    def _metadata_is_safe(cls, value: dict[str, Any]) -> dict[str, Any]:
+        check_metadata(value)
+        return value
+
+    @model_validator(mode="after")
+    def _one_form(self) -> IngestRequest:
+        if (self.messages is None) == (self.text is None):
+            raise PydanticCustomError("one_of", "give either messages or text", {"field": "messages"})
+        return self
+
+    def candidate(self) -> Candidate:
+        """The candidate this request describes."""
+        if self.messages is not None:
+            messages = tuple(Message(message.role, message.content) for message in self.messages)
+        else:
+            messages = (Message(Role.USER, self.text or ""),)
+        return Candidate(
+            scope=self.scope(),
+            messages=messages,
+            kind=self.kind,
+            form=Form.TEXT if self.messages is None else Form.MESSAGES,
+            agent_id=self.agent_id,
+            run_id=self.run_id,
+            conversation_id=self.conversation_id,
+            source_message_id=self.source_message_id,
+            metadata=self.metadata,
+            idempotency_key=self.idempotency_key,
+            trace_id=self.trace_id,
+        )
+
+
+class ExtractRequested(Scoped):
+    """The payload of the event `memory.extract.requested`, version 1 (SmartMate note, section 6.2)."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    tenant_id: Identifier = Field("default", validate_default=True)
+    conversation_id: ExternalId | None = None
+    assistant_id: Identifier | None = None
+    run_id: Identifier | None = None
+    source_message_id: ExternalId
+    source_role: Literal["user", "assistant"]
+    source_text: str = Field(min_length=1)
+    occurred_at: str | None = Field(None, max_length=64, description="ISO 8601 time of the message.")
+    trace_id: ExternalId | None = None
+    idempotency_key: ExternalId
+
+    def candidate(self) -> Candidate:
+        """The candidate this event asks for: the text of one message, in the older single-text form."""
+        metadata: dict[str, JsonValue] = {"occurred_at": self.occurred_at} if self.occurred_at else {}
+        return Candidate(
+            scope=self.scope(),
+            messages=(Message(Role(self.source_role), self.source_text),),
+            form=Form.TEXT,
+            agent_id=self.assistant_id,
+            run_id=self.run_id,
+            conversation_id=self.conversation_id,
+            source_message_id=self.source_message_id,
+            metadata=metadata,
+            idempotency_key=self.idempotency_key,
+            trace_id=self.trace_id,
+        )
+
+
+class Event(Contract):
+    """The envelope of an event."""
+
+    event: Literal["memory.extract.requested"]
+    version: Literal["v1", 1]
+    payload: ExtractRequested
+
+
+def check_metadata(value: Mapping[str, Any]) -> None:
+    """Refuse metadata that is too deep, sets a key of ours, or holds what jsonb cannot.
+
+    Raises:
+        PydanticCustomError: naming the rule.
+    """
+    reserved = sorted(RESERVED_KEYS.intersection(value))
+    if reserved:
+        raise PydanticCustomError("reserved_key", "must not set {key}", {"key": reserved[0]})
+    waiting: list[tuple[Any, int]] = [(value, 1)]
+    while waiting:
+        item, depth = waiting.pop()
+        if depth > MAX_METADATA_DEPTH:
+            raise PydanticCustomError(
+                "max_depth", "must not be nested deeper than {depth}", {"depth": MAX_METADATA_DEPTH}
+            )
+        waiting.extend((child, depth + 1) for child in _children(item))
+        _check_leaf(item)
+
+
+def check_metadata_size(value: Mapping[str, Any], most: int) -> None:
+    """Refuse metadata of more than `most` bytes of JSON.
+
+    Raises:
+        InvalidField: naming `metadata` and the rule `max_bytes`.
+    """
+    size = len(json.dumps(value, ensure_ascii=False).encode())
+    if size > most:
+        raise InvalidField("metadata", "max_bytes", f"holds {size} bytes, at most {most} are allowed")
+
+
+def _children(item: Any) -> list[Any]:
+    if isinstance(item, dict):
+        return [*item.keys(), *item.values()]
+    return list(item) if isinstance(item, list) else []
+
+
+def _check_leaf(item: Any) -> None:
+    if isinstance(item, str):
+        _no_nul(item)
+    if isinstance(item, float) and not math.isfinite(item):
+        raise PydanticCustomError("finite", "must not hold NaN or an infinite number")
+
+
+def problems(exc: ValidationError) -> list[FieldProblem]:
+    """What a validation found wrong, without the values."""
+    return [_problem(dict(error)) for error in exc.errors(include_url=False, include_input=False)]
+
+
+def _problem(error: dict[str, Any]) -> FieldProblem:
+    location = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(".")
+    context = error.get("ctx") or {}
+    field = str(context.get("field") or location or "body")
+    rule = "required" if error["type"] == "missing" else str(error["type"])
+    message = str(error["msg"])
+    return FieldProblem(field, rule, message[:1].lower() + message[1:])

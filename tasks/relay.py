@@ -1,0 +1,91 @@
+"""The relay: takes what the outbox holds to the broker, and sends again what got lost. Several may run.
+
+It is the only process that sends; producers write to PostgreSQL and never wait for Redis.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import structlog
+from kombu.exceptions import OperationalError as BrokerError
+
+from domain.errors import TransientError
+from runtime.logs import configure_logging
+from runtime.settings import required_secret
+from runtime.wiring import Services, process_services
+from storage.outbox import Listener, send_ready
+from storage.reaper import reap
+from tasks.app import app
+from tasks.ingest import send_chain
+
+log = structlog.get_logger(__name__)
+_PAUSE_AFTER_FAILURE = 1.0
+
+
+def run() -> None:
+    """Work until SIGTERM or SIGINT."""
+    wired = process_services()
+    configure_logging(wired.settings)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    wired.check()
+    log.info("memory_relay_started")
+    Relay(wired, stop).loop()
+    log.info("memory_relay_stopped")
+
+
+class Relay:
+    """The loop: hear, send, sweep."""
+
+    def __init__(self, wired: Services, stop: threading.Event) -> None:
+        self._wired = wired
+        self._stop = stop
+        self._listener: Listener | None = None
+        self._next_sweep = 0.0
+        self._heartbeat = os.environ.get("POCO_HEARTBEAT_FILE")
+
+    def loop(self) -> None:
+        """Run rounds until told to stop; a backend that is away is waited for."""
+        while not self._stop.is_set():
+            try:
+                self.round()
+            except TransientError as exc:
+                self._pause("database", exc.detail)
+            except (BrokerError, OSError) as exc:
+                self._pause("broker", type(exc).__name__)
+        self._hang_up()
+
+    def round(self) -> None:
+        """Send what is ready, sweep when it is time, then wait for a notice."""
+        if self._heartbeat:
+            Path(self._heartbeat).touch()
+        if self._listener is None:
+            self._listener = Listener(required_secret(self._wired.settings, "database_url"))
+        while send_ready(self._wired.database, send_chain):
+            pass
+        if time.monotonic() >= self._next_sweep:
+            self._sweep()
+        self._listener.wait(self._wired.settings.relay_poll_seconds)
+
+    def _sweep(self) -> None:
+        found = reap(self._wired.database, self._wired.ledger_times)
+        if found.lost or found.resent or found.poisoned:
+            log.warning("memory_jobs_recovered", lost=found.lost, resent=found.resent, poisoned=found.poisoned)
+        self._next_sweep = time.monotonic() + self._wired.settings.reaper_seconds
+
+    def _pause(self, backend: str, error: str) -> None:
+        log.warning("memory_relay_waiting", backend=backend, error=error)
+        self._hang_up()
+        app.pool.force_close_all()
+        self._stop.wait(_PAUSE_AFTER_FAILURE)
+
+    def _hang_up(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
