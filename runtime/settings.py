@@ -23,7 +23,9 @@ MAX_HNSW_DIMS = 2000
 class Settings(BaseSettings):
     """The settings of one process, read from the environment once at its start."""
 
-    model_config = SettingsConfigDict(env_prefix="POCO_", extra="ignore", frozen=True, validate_default=True)
+    model_config = SettingsConfigDict(
+        env_prefix="POCO_", env_ignore_empty=True, extra="ignore", frozen=True, validate_default=True
+    )
 
     home: Path = Field(
         Path(".poco"), description="Where the embedded stack keeps its data, secrets and logs (mode 0700)."

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 
 from storage.database import Database
 from storage.tables import HistoryRow
@@ -70,9 +70,9 @@ class SqlHistory:
 
     def get_history(self, memory_id: str) -> list[dict[str, Any]]:
         """All changes of a memory, oldest first, in mem0's keys."""
-        statement = (
-            select(HistoryRow.__table__).where(HistoryRow.memory_id == memory_id).order_by(HistoryRow.created_at)
-        )
+        # mem0 gives an update the creation time of its memory, so the time of the change comes first.
+        changed_at = func.coalesce(HistoryRow.updated_at, HistoryRow.created_at)
+        statement = select(HistoryRow.__table__).where(HistoryRow.memory_id == memory_id).order_by(changed_at)
         with self._database.transaction() as connection:
             rows = connection.execute(statement).mappings().all()
         return [

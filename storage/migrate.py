@@ -82,7 +82,7 @@ def _check_existing(connection: Connection, embedding_model: str, dims: int) -> 
                 "Set POCO_EMBEDDING_MODEL and POCO_EMBEDDING_DIMS as they were, or use an empty database."
             )
     if SchemaRow.__tablename__ in tables:
-        known = dict(connection.execute(select(SchemaRow.key, SchemaRow.value)).tuples().all())
+        known = {row.key: row.value for row in connection.execute(select(SchemaRow.key, SchemaRow.value))}
         model = known.get("embedding_model", embedding_model)
         if model != embedding_model:
             raise ConfigurationError(

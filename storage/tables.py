@@ -115,8 +115,8 @@ class JobRow(Base):
     form: Mapped[str] = mapped_column(Text)
     idempotency_key: Mapped[str | None] = mapped_column(Text)
     trace_id: Mapped[str] = mapped_column(Text)
-    payload: Mapped[JsonObject | None] = mapped_column(JSONB)
-    messages: Mapped[list[JsonObject] | None] = mapped_column(JSONB)
+    payload: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
+    messages: Mapped[list[JsonObject] | None] = mapped_column(JSONB(none_as_null=True))
     step: Mapped[int] = mapped_column(SmallInteger, server_default=text("1"))
     status: Mapped[str] = mapped_column(Text, server_default=text("'pending'"))
     outcome: Mapped[str | None] = mapped_column(Text)
@@ -202,8 +202,8 @@ class AuditRow(Base):
     reason: Mapped[str | None] = mapped_column(Text)
     job_id: Mapped[uuid.UUID | None] = mapped_column(Uuid)
     trace_id: Mapped[str | None] = mapped_column(Text)
-    before: Mapped[JsonObject | None] = mapped_column(JSONB)
-    after: Mapped[JsonObject | None] = mapped_column(JSONB)
+    before: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
+    after: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
     created_at: Mapped[datetime] = _created()
 
 

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from cli.main import app
+from runtime.processes import SERVICE_VERBS
+from runtime.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+OURS = {name: service for name, service in COMPOSE["services"].items() if service.get("image") == "poco-memory"}
+
+
+def test_the_compose_file_has_every_part_of_the_service() -> None:
+    assert set(COMPOSE["services"]) == {"postgres", "redis", "migrate", "relay", "worker", "api", "flower"}
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_each_container_runs_a_command_that_exists(name: str) -> None:
+    (verb,) = OURS[name]["command"]
+    assert verb in get_command(app).commands  # type: ignore[attr-defined]
+    assert CliRunner().invoke(app, [verb, "--help"]).exit_code == 0
+
+
+def test_the_containers_run_the_same_commands_as_the_embedded_stack() -> None:
+    assert {verb for service in OURS.values() for verb in service["command"]} == set(SERVICE_VERBS)
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_each_variable_of_a_container_is_a_setting(name: str) -> None:
+    known = {f"POCO_{field.upper()}" for field in Settings.model_fields}
+    assert set(OURS[name]["environment"]) <= known
+
+
+def test_redis_keeps_an_append_only_file_and_never_evicts() -> None:
+    command = COMPOSE["services"]["redis"]["command"]
+    assert command[command.index("--appendonly") + 1] == "yes"
+    assert command[command.index("--maxmemory-policy") + 1] == "noeviction"
+
+
+def test_no_port_is_open_beyond_this_host() -> None:
+    ports = [port for service in COMPOSE["services"].values() for port in service.get("ports", [])]
+    assert ports
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_the_compose_file_holds_no_password() -> None:
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    assert all("${" in value for value in re.findall(r"(?:PASSWORD|TOKEN|API_KEY): (.+)", text))
+
+
+def test_the_image_installs_from_the_lock_file_and_runs_the_command_line() -> None:
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert "--require-hashes --requirement requirements.lock" in lines
+    assert 'ENTRYPOINT ["poco-memory"]' in lines
+    assert "USER poco" in lines
