@@ -158,7 +158,7 @@ def test_a_secret_never_reaches_the_model(
 def test_bad_facts_are_dropped_and_the_good_ones_stay(
     stack: Stack, model: ScriptedModel, stack_database: Database, user_id: str
 ) -> None:
-    job = tell(stack, model, user_id, reply_facts([ZH_FACT, "用户的文档在 https://example.org/a"]))
+    job = tell(stack, model, user_id, reply_facts([ZH_FACT, "用户喜欢很长的文档" * 80]))
     assert (job["outcome"], job["counts"]["inserted"]) == ("published", 1)
     assert memories(stack_database, user_id) == [ZH_FACT]
 

@@ -1,0 +1,145 @@
+"""Clients for any OpenAI-compatible endpoint, with our time limits and no retries of their own: the ledger retries.
+
+An error names its kind and status, never the response's body, which may quote the conversation or the key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from domain.errors import Backend, TransientError
+from domain.facts import Vector
+from domain.ports import ExtractionPrompt, Purpose
+from domain.text import storable
+from llm.cache import VectorCache, cache_key
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+BATCH = 128
+# The client insists on a key; endpoints such as vLLM and Ollama ignore it.
+_NO_KEY = "none"
+
+
+@dataclass(frozen=True)
+class OpenAIChatModel:
+    """domain.ports.ExtractionModel on POST /chat/completions; `timeout` in seconds, `max_tokens` bounds the answer."""
+
+    base_url: str
+    api_key: str | None = field(repr=False)
+    model: str
+    timeout: float
+    max_tokens: int
+    temperature: float
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        return _connect(self.base_url, self.api_key, self.timeout)
+
+    def answer(self, prompt: ExtractionPrompt) -> str:
+        """The model's text.
+
+        Raises:
+            TransientError: LLM_RATE_LIMITED, LLM_TIMEOUT, LLM_UNAVAILABLE, or LLM_UNPARSEABLE when it said nothing.
+        """
+        try:
+            completion = self._client.chat.completions.create(
+                model=self.model,
+                messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+                response_format={"type": "json_object"},
+                temperature=self.temperature,
+                max_tokens=self.max_tokens,
+            )
+        except Exception as exc:  # noqa: BLE001 - whatever the client raises may quote the prompt
+            raise _chat_failure(exc) from None
+        choice = completion.choices[0] if completion.choices else None
+        if choice is None or not choice.message.content or choice.finish_reason == "content_filter":
+            raise TransientError(Backend.LLM_UNPARSEABLE, "the model gave no text")
+        return str(choice.message.content)
+
+
+@dataclass(frozen=True)
+class OpenAIEmbedder:
+    """domain.ports.Embedder on POST /embeddings; `timeout` is in seconds. Equal texts are answered from a cache."""
+
+    base_url: str
+    api_key: str | None = field(repr=False)
+    model: str
+    dims: int
+    timeout: float
+    _cache: VectorCache = field(default_factory=VectorCache, repr=False)
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        return _connect(self.base_url, self.api_key, self.timeout)
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> list[Vector]:
+        """One vector of `dims` floats for each text, in order.
+
+        Raises:
+            TransientError: with Backend.EMBEDDING_UNAVAILABLE: no answer, or not the vectors asked for.
+        """
+        keys = [cache_key(storable(text), purpose) for text in texts]
+        known = {key: vector for key in keys if (vector := self._cache.get(key)) is not None}
+        missing = {key: storable(text) for key, text in zip(keys, texts, strict=True) if key not in known}
+        for key, vector in zip(missing, self._ask(list(missing.values())), strict=True):
+            self._cache.put(key, vector)
+            known[key] = vector
+        return [known[key] for key in keys]
+
+    def _ask(self, texts: list[str]) -> list[Vector]:
+        vectors: list[Vector] = []
+        for start in range(0, len(texts), BATCH):
+            vectors += self._ask_batch(texts[start : start + BATCH])
+        return vectors
+
+    def _ask_batch(self, texts: list[str]) -> list[Vector]:
+        try:
+            # Models whose length cannot be chosen ignore `dimensions`; the check below tells when they differ.
+            answer = self._client.embeddings.create(
+                model=self.model, input=texts, dimensions=self.dims, encoding_format="float"
+            )
+            vectors = [tuple(float(number) for number in row.embedding) for row in answer.data]
+        except Exception as exc:  # noqa: BLE001 - as above
+            raise TransientError(Backend.EMBEDDING_UNAVAILABLE, _kind(exc)) from None
+        if len(vectors) != len(texts):
+            raise _bad_vectors(f"{len(vectors)} vectors for {len(texts)} texts")
+        for vector in vectors:
+            self._check(vector)
+        return vectors
+
+    def _check(self, vector: Vector) -> None:
+        if len(vector) != self.dims:
+            raise _bad_vectors(f"{len(vector)} dimensions instead of {self.dims}")
+        if not all(math.isfinite(number) for number in vector):
+            raise _bad_vectors("a number that is not finite")
+
+
+def _connect(base_url: str, api_key: str | None, timeout: float) -> OpenAI:
+    # Imported on first use: it takes a second, and its connections must be made after the fork.
+    from openai import OpenAI
+
+    return OpenAI(base_url=base_url, api_key=api_key or _NO_KEY, timeout=timeout, max_retries=0)
+
+
+def _chat_failure(exc: Exception) -> TransientError:
+    import openai
+
+    if isinstance(exc, openai.APITimeoutError):
+        return TransientError(Backend.LLM_TIMEOUT, "no answer within the time limit")
+    if isinstance(exc, openai.RateLimitError):
+        return TransientError(Backend.LLM_RATE_LIMITED, "HTTP 429")
+    return TransientError(Backend.LLM_UNAVAILABLE, _kind(exc))
+
+
+def _kind(exc: Exception) -> str:
+    status = getattr(exc, "status_code", None)
+    return f"HTTP {status}" if status else type(exc).__name__
+
+
+def _bad_vectors(what: str) -> TransientError:
+    return TransientError(Backend.EMBEDDING_UNAVAILABLE, f"the endpoint gave {what}")
