@@ -7,7 +7,7 @@ from typing import Annotated
 
 import structlog
 from flask import Blueprint, Response, g, jsonify, request
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from api.requests import body_as, wired
 from domain.candidate import Candidate
@@ -22,10 +22,18 @@ log = structlog.get_logger(__name__)
 MAX_QUERY_CHARS = 4000
 
 
+def _storable(value: object) -> object:
+    return storable(value) if isinstance(value, str) else value
+
+
 class SearchRequest(Scoped):
     """A question to one user's memory."""
 
-    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARS)]
+    query: Annotated[
+        str,
+        BeforeValidator(_storable),
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARS),
+    ]
     top_k: int = Field(5, ge=1, le=50)
     min_score: float | None = Field(None, ge=0, le=1, description="Unset: POCO_MIN_SCORE, 0.45 by default.")
 
@@ -49,7 +57,7 @@ def search() -> Response:
     services = wired()
     result = recall(
         asked.scope(),
-        storable(asked.query),
+        asked.query,
         top_k=asked.top_k,
         min_score=services.settings.min_score if asked.min_score is None else asked.min_score,
         embedder=services.embedder,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from domain.scope import Scope
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 
 class Kind(StrEnum):

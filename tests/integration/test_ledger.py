@@ -157,12 +157,13 @@ def test_a_worker_that_lost_its_lease_changes_nothing(database: Database, scope:
     sleeper = claimed(ledger, submit(ledger, scope).job_id, Step.ADMIT)
     time.sleep(0.15)
     successor = claimed(ledger, sleeper.id, Step.ADMIT)
-    for act in (
+    attempts: list[Callable[[], object]] = [
         lambda: ledger.complete(sleeper, Advance(counts={"zombie": 1})),
         lambda: ledger.complete(sleeper, Finish(Outcome.NO_EFFECT)),
         lambda: ledger.fail(sleeper, DOWN),
         lambda: ledger.bury(sleeper, PermanentError("bad", "x")),
-    ):
+    ]
+    for act in attempts:
         with pytest.raises(Fenced):
             act()
     assert not ledger.extend(sleeper)

@@ -10,7 +10,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from cli.main import app
-from runtime.processes import SERVICE_VERBS
+from runtime.home import Home
+from runtime.processes import build_stack
 from runtime.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -29,8 +30,11 @@ def test_each_container_runs_a_command_that_exists(name: str) -> None:
     assert CliRunner().invoke(app, [verb, "--help"]).exit_code == 0
 
 
-def test_the_containers_run_the_same_commands_as_the_embedded_stack() -> None:
-    assert {verb for service in OURS.values() for verb in service["command"]} == set(SERVICE_VERBS)
+def test_the_containers_run_the_same_commands_as_the_stack(tmp_path: Path) -> None:
+    settings = Settings(database_url="postgresql://u:p@h/d", broker_url="redis://h/0")  # type: ignore[arg-type]
+    verbs = [spec.command[-1] for spec in build_stack(settings, Home.open(tmp_path / "home")).specs]
+    assert verbs == ["migrate", "relay", "worker", "api", "flower"]
+    assert {verb for service in OURS.values() for verb in service["command"]} == set(verbs)
 
 
 @pytest.mark.parametrize("name", sorted(OURS))

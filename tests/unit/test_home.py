@@ -96,20 +96,31 @@ def test_one_lock_at_a_time(home: Home) -> None:
     assert not home.is_locked()
 
 
+def append(home: Home, text: str) -> None:
+    log = home.open_log("api")
+    os.write(log, text.encode())
+    os.close(log)
+
+
 def test_a_large_log_is_put_aside_and_a_small_one_continued(home: Home) -> None:
-    for size, expected in ((5, b"x" * 5 + b"new"), (MAX_LOG_BYTES + 1, b"new")):
+    for size in (5, MAX_LOG_BYTES + 1):
         home.log_file("api").write_bytes(b"x" * size)
-        descriptor = home.open_log("api")
-        os.write(descriptor, b"new")
-        os.close(descriptor)
-        assert home.log_file("api").read_bytes() == expected
+        append(home, "new")
+        assert home.log_file("api").read_bytes().startswith(b"xxxxx") == (size == 5)
+        assert home.log_file("api").read_bytes().endswith(b"new")
     assert (home.logs / "api.log.1").stat().st_size == MAX_LOG_BYTES + 1
 
 
 def test_a_log_is_private_and_its_tail_can_be_read(home: Home) -> None:
-    descriptor = home.open_log("api")
-    os.write(descriptor, "\n".join(f"line {n}" for n in range(5000)).encode())
-    os.close(descriptor)
+    append(home, "\n".join(f"line {n}" for n in range(5000)))
     assert mode(home.log_file("api")) == 0o600
     assert home.log_tail("api", 2) == "line 4998\nline 4999"
     assert home.log_tail("never started") == ""
+
+
+def test_the_tail_of_a_log_begins_at_the_last_start(home: Home) -> None:
+    append(home, "an old fault\n")
+    append(home, "a new fault\n")
+    tail = home.log_tail("api")
+    assert "an old fault" not in tail
+    assert tail.endswith("a new fault")

@@ -126,14 +126,6 @@ def test_a_repeated_text_comes_from_the_cache(counting: CountingEngine) -> None:
     assert counting.texts == [TEA, TEA]
 
 
-def test_the_cache_forgets_the_text_used_longest_ago(counting: CountingEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_embedder, "_CACHED", 2)
-    embedder = LocalEmbedder()
-    for text in ("one", "two", "one", "three", "one", "two"):
-        one(embedder, text)
-    assert counting.texts == ["one", "two", "three", "two"]
-
-
 def test_threads_share_one_model(counting: CountingEngine) -> None:
     embedder = LocalEmbedder()
     vectors: list[list[Vector]] = []

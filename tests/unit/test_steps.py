@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from domain.candidate import Candidate, Kind, Message, Role
 from domain.errors import Backend, TransientError
-from domain.facts import Entity, EntityType, FactFault
+from domain.facts import Entity, EntityType, FactFault, StagedFact
 from domain.jobs import Advance, Job, Outcome, Publish, Step
+from domain.scope import Scope
 from nlp.language import identify
 from pipeline.admit import admit_step
 from pipeline.cleanup import cleanup_step
@@ -89,7 +92,7 @@ def test_a_second_drift_fails_the_whole_write() -> None:
 
 def test_a_failing_model_in_the_second_run_is_left_to_the_retry() -> None:
     class Down(FakeExtractor):
-        def extract(self, *_: object, **__: object) -> list[object]:  # type: ignore[override]
+        def extract(self, scope: Scope, messages: Sequence[Message], *, language: str | None) -> list[StagedFact]:
             raise TransientError(Backend.LLM_TIMEOUT, "30 s")
 
     drifted = job(*ZH, facts=[staged("User likes Chinese")])

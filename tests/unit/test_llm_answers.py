@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.errors import Backend, TransientError
+from domain.facts import Fact
+from llm.answers import MAX_FACT_CHARS, canonical_json, extract_json, normalize_facts, parse_answer
+from llm.tolerant_json import MAX_DEPTH
+
+TEA, ZH = "User likes tea", "用户偏好简体中文"
+
+
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        (f'{{"memory": [{{"id": "0", "text": "{TEA}"}}]}}', [TEA]),
+        (f'["{TEA}", "{ZH}"]', [TEA, ZH]),
+        (f'```json\n{{"facts": ["{ZH}"]}}\n```', [ZH]),
+        (f'```\n{{"facts": ["{ZH}"]}}', [ZH]),
+        (f'Sure, here you are [as asked]: {{"facts": ["{TEA}"]}} Anything else?', [TEA]),
+        (f'<think>{{"facts": ["not this"]}}</think>{{"facts": ["{TEA}"]}}', [TEA]),
+        (f'that was all.</think>{{"facts": ["{TEA}"]}}', [TEA]),
+        ('{"facts": ["User writes </think> in notes"]}', ["User writes </think> in notes"]),
+        (f"{{'facts': ['{TEA}'], 'sure': True, 'why': None}}", [TEA]),
+        ("{'facts': [\"The user's name is Sam\"]}", ["The user's name is Sam"]),
+        (f'{{"facts": ["{TEA}", "{ZH}",],}}', [TEA, ZH]),
+        (f'{{\n// lasting only\n"facts": [/* one */ "{TEA}"] # end\n}}', [TEA]),
+        (f'{{facts: ["{TEA}"]}}', [TEA]),
+        (f'｛"facts"：["{TEA}"，"{ZH}"]｝', [TEA, ZH]),
+        (f"{{“facts”：[“{ZH}”]}}", [ZH]),
+        ('{"facts": ["a\nb"]}', ["a\nb"]),
+        ('{"facts": ["用户的项目叫"青禾""]}', ['用户的项目叫"青禾"']),
+        ('{"facts": ["用户喜欢 \\d 这种写法"]}', ["用户喜欢 \\d 这种写法"]),
+        ('{"facts": ["\\u7528\\u6237 \\ud83d\\ude00"]}', ["用户 😀"]),
+        ("{\"facts\": ['\\ud83d\\ude00 tea']}", ["😀 tea"]),
+        (f'{{"facts": ["{TEA}", "{ZH[:4]}', [TEA]),
+        (f'{{"memory": [{{"text": "{TEA}"}}, {{"text": "{ZH}", "attributed', [TEA]),
+        (f'{{"facts": [{{"fact": "{TEA}"}}, {{"memory": "{ZH}"}}, {{"content": "c d"}}]}}', [TEA, ZH, "c d"]),
+        (f'{{"facts": {{"preference": ["{TEA}"], "profile": ["{ZH}"]}}}}', [TEA, ZH]),
+        (f'{{"result": {{"facts": ["{TEA}"]}}}}', [TEA]),
+        (f'{{"Facts": "{TEA}"}}', [TEA]),
+        (f'{{"text": "{TEA}"}}', [TEA]),
+        (f'{{"note": "first"}}\n{{"facts": ["{TEA}"]}}', [TEA]),
+        (f'{{"facts": ["{TEA}", " {TEA} ", "{TEA}."]}}', [TEA]),
+        (f'{{"facts": ["", "  ", "---", "。", null, 3, true, "{TEA}"]}}', [TEA]),
+        (f'{{"facts": ["{"x" * (MAX_FACT_CHARS + 1)}", "{TEA}"]}}', [TEA]),
+        ('{"facts": ["a\\u0000b tea"]}', ["ab tea"]),
+    ],
+)
+def test_the_facts_of_an_answer_are_read(answer: str, texts: list[str]) -> None:
+    assert [fact.text for fact in parse_answer(answer)] == texts
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[]",
+        '{"memory": []}',
+        '{"facts": null}',
+        '{"facts": 3}',
+        '{"facts": [1, 2.5, true]}',
+        '{"facts": [{"confidence": 0.9}]}',
+        "Nothing lasting was said: {'facts': []}",
+        "```json\n[]\n```",
+    ],
+)
+def test_an_answer_that_says_there_is_nothing_is_empty(answer: str) -> None:
+    assert parse_answer(answer) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "  \n",
+        "nope!",
+        "抱歉，我做不到。",
+        '{"facts": [',
+        "<think>cut off",
+        "{}",
+        "[1, 2]",
+        '{"facts": ["cu',
+        '"text"',
+        "null",
+        "{broken",
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_an_error_that_retries(answer: str) -> None:
+    with pytest.raises(TransientError) as caught:
+        parse_answer(answer)
+    assert caught.value.backend is Backend.LLM_UNPARSEABLE
+    assert not answer.strip() or answer not in str(caught.value)
+
+
+def test_the_fields_a_model_gives_are_kept_when_they_are_of_their_kind() -> None:
+    good = {
+        "text": TEA,
+        "attributed_to": "User",
+        "type": "preference",
+        "confidence": 0.9,
+        "importance": 1,
+        "sensitivity": 2,
+        "expires_at": "2027-01-31T00:00:00Z",
+    }
+    bad = {
+        "text": ZH,
+        "attributed_to": 1,
+        "confidence": 7,
+        "importance": True,
+        "sensitivity": "x",
+        "expires_at": "soon",
+    }
+    assert normalize_facts([good, bad]) == [
+        Fact(TEA, "user", "preference", 0.9, 1.0, 2, "2027-01-31"),
+        Fact(ZH),
+    ]
+
+
+def test_canonical_json_is_mem0s_own_format_and_reads_back() -> None:
+    facts = [Fact(TEA, "user", "preference", 0.5), Fact(ZH, "assistant")]
+    written = canonical_json(facts)
+    assert json.loads(written)["memory"][1] == {"id": "1", "text": ZH, "attributed_to": "assistant"}
+    assert parse_answer(written) == facts
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"facts": ' + "[" * 50_000,
+        "[" * 50_000,
+        "{" * 50_000,
+        '{"a":' * 50_000,
+        "说明。" * 40_000,
+        '{"facts": ["' + "x" * 500_000,
+    ],
+)
+def test_a_hostile_answer_ends_soon(answer: str) -> None:
+    before = time.process_time()
+    with pytest.raises(TransientError):
+        parse_answer(answer)
+    assert time.process_time() - before < 20  # a runaway takes minutes; this is no measurement
+
+
+def test_nesting_up_to_the_limit_is_read() -> None:
+    depth = MAX_DEPTH - 2
+    answer = "{'facts': ['" + TEA + "'], 'more': " + "[" * depth + "]" * depth + "}"
+    assert extract_json(answer) != [TEA]
+    assert [fact.text for fact in parse_answer(answer)] == [TEA]
+
+
+def test_five_thousand_facts_are_read() -> None:
+    answer = json.dumps({"facts": [f"fact number {number}" for number in range(5000)]})
+    assert len(parse_answer(answer)) == 5000
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["memory", "facts", "text", "x"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(values, st.integers(0, 200), st.text(max_size=10))
+@settings(max_examples=200, deadline=None)
+def test_every_fact_stands_in_the_answer_and_nothing_else_is_raised(value: Any, cut: int, around: str) -> None:
+    answer = around + json.dumps(value, ensure_ascii=False)[:cut]
+    try:
+        facts = parse_answer(answer)
+    except TransientError:
+        return
+    plain = answer.encode("utf-8", "ignore").decode().replace("\x00", "")
+    unescaped = plain.replace("\\\\", "\\").replace('\\"', '"').replace("\\n", "\n").replace("\\t", "\t")
+    for fact in facts:
+        words = [word for word in fact.text.replace("\\", " ").replace('"', " ").split() if word.isalnum()]
+        assert all(word in unescaped or word in plain for word in words)
+
+
+def test_extract_json_prefers_the_value_that_holds_facts() -> None:
+    assert extract_json('{"facts": []} then {"facts": ["a b"]}') == {"facts": ["a b"]}
