@@ -11,12 +11,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from domain.candidate import Candidate, Form, JsonValue, Kind, Message, Role
 from domain.errors import InvalidField
-from domain.scope import Scope, check_identifier
+from domain.scope import MAX_ID_CHARS, Scope, check_identifier
 from storage.memories import RESERVED_KEYS
 
 MAX_METADATA_DEPTH = 8
@@ -51,8 +61,20 @@ class Contract(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=False, frozen=True)
 
 
-Identifier = Annotated[str, AfterValidator(_identifier)]
+def _number_as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_ID_SCHEMA = {"minLength": 1, "maxLength": MAX_ID_CHARS, "pattern": r"^[^\s*]+$"}
+Identifier = Annotated[str, AfterValidator(_identifier), WithJsonSchema({"type": "string", **_ID_SCHEMA})]
 ExternalId = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_no_nul)]
+# Producers of events number their users and messages.
+NumberedId = Annotated[
+    str,
+    BeforeValidator(_number_as_text),
+    AfterValidator(_identifier),
+    WithJsonSchema({"type": ["string", "integer"], **_ID_SCHEMA}),
+]
 
 
 class Scoped(Contract):
@@ -131,13 +153,14 @@ class IngestRequest(Scoped):
 class ExtractRequested(Scoped):
     """The payload of the event `memory.extract.requested`, version 1 (SmartMate note, section 6.2)."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
-    tenant_id: Identifier = Field("default", validate_default=True)
-    conversation_id: ExternalId | None = None
-    assistant_id: Identifier | None = None
-    run_id: Identifier | None = None
-    source_message_id: ExternalId
+    tenant_id: NumberedId = Field("default", validate_default=True)
+    user_id: NumberedId
+    conversation_id: NumberedId | None = None
+    assistant_id: NumberedId | None = None
+    run_id: NumberedId | None = None
+    source_message_id: NumberedId
     source_role: Literal["user", "assistant"]
     source_text: str = Field(min_length=1)
     occurred_at: str | None = Field(None, max_length=64, description="ISO 8601 time of the message.")
@@ -167,6 +190,15 @@ class Event(Contract):
     event: Literal["memory.extract.requested"]
     version: Literal["v1", 1]
     payload: ExtractRequested
+
+
+def event_schema() -> dict[str, Any]:
+    """The event as JSON Schema, as published in docs/schemas."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "memory.extract.requested.v1",
+        **Event.model_json_schema(),
+    }
 
 
 def check_metadata(value: Mapping[str, Any]) -> None:

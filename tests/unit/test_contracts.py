@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from pydantic import ValidationError
 
@@ -10,7 +12,7 @@ from domain.candidate import Candidate, Form, Kind, Message, Role
 from domain.errors import InvalidField
 from domain.jobs import Submission
 from pipeline.submit import SizeLimits, submit
-from tasks.contracts import Event, IngestRequest, check_metadata_size, problems
+from tasks.contracts import Event, IngestRequest, check_metadata_size, event_schema, problems
 from tests.fakes import FakeLedger, candidate, job
 
 GOOD: dict[str, Any] = {
@@ -118,6 +120,41 @@ def test_an_event_without_a_required_field_is_refused(field: str) -> None:
     payload = {key: value for key, value in EVENT["payload"].items() if key != field}
     with pytest.raises(ValidationError):
         Event.model_validate({**EVENT, "payload": payload})
+
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "schemas" / "memory.extract.requested.v1.json"
+
+
+def test_the_published_schema_is_the_codes() -> None:
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == event_schema()
+
+
+@pytest.mark.parametrize(
+    ("change", "is_valid"),
+    [
+        ({}, True),
+        ({"user_id": "林清"}, True),
+        ({"tenant_id": "acme"}, True),
+        ({"extra": "ignored"}, True),
+        ({"user_id": "a b"}, False),
+        ({"user_id": "*"}, False),
+        ({"user_id": ""}, False),
+        ({"source_role": "system"}, False),
+        ({"source_text": ""}, False),
+        ({"idempotency_key": None}, False),
+        ({"run_id": 1.5}, False),
+        ({"user_id": True}, False),
+    ],
+)
+def test_schema_and_code_agree_on_what_an_event_is(change: dict[str, Any], is_valid: bool) -> None:
+    event = {**EVENT, "payload": {**EVENT["payload"], **change}}
+    assert jsonschema.Draft202012Validator(event_schema()).is_valid(event) is is_valid
+    try:
+        Event.model_validate(event)
+    except ValidationError:
+        assert not is_valid
+    else:
+        assert is_valid
 
 
 def test_metadata_over_the_limit_is_refused_in_bytes() -> None:

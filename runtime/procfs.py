@@ -1,0 +1,68 @@
+"""Who a process id belongs to, from /proc. An id alone is never enough: the kernel hands ids out again."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def identity(pid: int) -> str | None:
+    """Boot id and start time of a living process, or None when it is gone or only waits to be reaped."""
+    fields = _stat(pid)
+    if fields is None or fields[0] in "ZX":
+        return None
+    return f"{_boot_id()}:{fields[19]}"
+
+
+def is_alive(pid: int, known_identity: str) -> bool:
+    """Whether this very process, not a later one with its id, still runs."""
+    return identity(pid) == known_identity
+
+
+def signal_process(pid: int, known_identity: str, number: int) -> bool:
+    """Send a signal to exactly this process; False when it is gone."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    try:
+        # The descriptor pins the process, so the check below cannot be overtaken by a reused id.
+        if not is_alive(pid, known_identity):
+            return False
+        signal.pidfd_send_signal(descriptor, number)
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def working_in(directory: Path, command: str) -> list[int]:
+    """Ids of the living processes of that command whose working directory is this one."""
+    found = []
+    for entry in _PROC.iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fits = (entry / "cwd").readlink() == directory and (entry / "comm").read_text().strip() == command
+        except OSError:
+            continue
+        if fits and identity(int(entry.name)):
+            found.append(int(entry.name))
+    return found
+
+
+def _stat(pid: int) -> list[str] | None:
+    """The fields of /proc/PID/stat from the state on; the name before them may hold anything."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()
+
+
+def _boot_id() -> str:
+    return (_PROC / "sys/kernel/random/boot_id").read_text().strip()
