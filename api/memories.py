@@ -31,8 +31,8 @@ class SearchRequest(Scoped):
 
     query: Annotated[
         str,
-        BeforeValidator(_storable),
         StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARS),
+        BeforeValidator(_storable),
     ]
     top_k: int = Field(5, ge=1, le=50)
     min_score: float | None = Field(None, ge=0, le=1, description="Unset: POCO_MIN_SCORE, 0.45 by default.")

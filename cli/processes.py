@@ -175,8 +175,10 @@ def _in_memory() -> Sequence[str]:
 def _become(module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> NoReturn:
     from runtime.spec import PROJECT_ROOT
 
+    # A folder named like one of our packages, where the user stands, must not be imported instead of ours.
+    home = {"POCO_HOME": str(Path(os.environ.get("POCO_HOME") or ".poco").absolute())}
     os.chdir(PROJECT_ROOT)
     sys.stdout.flush()
     os.execvpe(  # noqa: S606 - our own command
-        sys.executable, [sys.executable, "-m", module, *arguments], os.environ | (environment or {})
+        sys.executable, [sys.executable, "-m", module, *arguments], {**os.environ, **home, **(environment or {})}
     )

@@ -20,9 +20,9 @@ from llm.tolerant_json import values
 MAX_FACT_CHARS = 4000
 _LIST_KEYS = ("memory", "memories", "facts", "fact", "results", "result", "items", "data")
 _TEXT_KEYS = ("text", "fact", "memory", "content")
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-_END_OF_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
+_THOUGHT_TAG = re.compile(r"<(/?)think(?:ing)?>")
 _FULL_STOP = "。.．"
+_SAYS_NOTHING = frozenset({"none", "null", "nil", "n/a", "无", "没有", "暂无", "空"})
 
 
 def parse_answer(text: str) -> list[Fact]:
@@ -41,7 +41,7 @@ def extract_json(text: str) -> object:
         TransientError: with Backend.LLM_UNPARSEABLE when there is none.
     """
     empty: object = None
-    for value, is_whole in values(_without_thoughts(text)):
+    for value, is_whole in values(_without_thoughts(_decoded(text.strip()))):
         items = _items(value)
         if items and _facts(items):
             return value
@@ -66,12 +66,34 @@ def canonical_json(facts: list[Fact]) -> str:
     return json.dumps({"memory": rows}, ensure_ascii=False)
 
 
+def _decoded(text: str) -> str:
+    """The text inside an answer that was encoded as a JSON string once more."""
+    if text[:1] != '"':
+        return text
+    try:
+        inner = json.loads(text, strict=False)
+    except ValueError:
+        return text
+    return inner if isinstance(inner, str) else text
+
+
 def _without_thoughts(text: str) -> str:
-    stripped = text.strip()
-    if stripped[:1] in ("{", "["):
+    if text[:1] in ("{", "["):
         # The answer itself; a fact in it may well speak of <think>.
-        return stripped
-    return _END_OF_THOUGHT.sub("", _THOUGHT.sub("", stripped))
+        return text
+    kept: list[str] = []
+    since, opened = 0, -1
+    for tag in _THOUGHT_TAG.finditer(text):
+        if not tag[1]:
+            opened = tag.start() if opened < 0 else opened
+            continue
+        if opened < 0:
+            # The endpoint swallowed the opening tag: all that came before was thought.
+            kept.clear()
+        else:
+            kept.append(text[since:opened])
+        since, opened = tag.end(), -1
+    return "".join(kept) + text[since:]
 
 
 def _items(value: object, depth: int = 0) -> list[object] | None:
@@ -93,11 +115,21 @@ def _listed(value: object, depth: int) -> list[object]:
     if isinstance(value, list):
         return value
     if isinstance(value, str):
-        return [value]
+        return _listed_in(value, depth)
     if isinstance(value, dict):
         inner = _items(value, depth + 1)
         return inner if inner is not None else _grouped(value)
     return []
+
+
+def _listed_in(text: str, depth: int) -> list[object]:
+    """The items of a list that was written as a string; any other string is an item itself."""
+    if text.lstrip()[:1] in ("{", "["):
+        for value, is_whole in values(text):
+            inner = _items(value, depth + 1)
+            if is_whole and inner is not None:
+                return inner
+    return [text]
 
 
 def _grouped(value: Mapping[str, object]) -> list[object]:
@@ -118,7 +150,7 @@ def _fact(item: object) -> Fact | None:
     fields: Mapping[str, Any] = item if isinstance(item, dict) else {"text": item}
     text = next((fields[key] for key in _TEXT_KEYS if isinstance(fields.get(key), str)), "")
     text = storable(text).strip()
-    if not any(char.isalnum() for char in text) or len(text) > MAX_FACT_CHARS:
+    if len(text) > MAX_FACT_CHARS or not _says_something(text):
         return None
     return Fact(
         text,
@@ -129,6 +161,10 @@ def _fact(item: object) -> Fact | None:
         sensitivity=_level(fields.get("sensitivity")),
         expires_at=_day(fields.get("expires_at")),
     )
+
+
+def _says_something(text: str) -> bool:
+    return any(char.isalnum() for char in text) and text.rstrip(_FULL_STOP).lower() not in _SAYS_NOTHING
 
 
 def _word(value: object) -> str | None:

@@ -6,6 +6,7 @@ An error names its kind and status, never the response's body, which may quote t
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +19,9 @@ from domain.text import storable
 from llm.cache import VectorCache, cache_key
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import Omit, OpenAI
+    from openai.types import CreateEmbeddingResponse
+    from openai.types.chat import ChatCompletion
 
 BATCH = 128
 # The client insists on a key; endpoints such as vLLM and Ollama ignore it.
@@ -56,10 +59,7 @@ class OpenAIChatModel:
             )
         except Exception as exc:  # noqa: BLE001 - whatever the client raises may quote the prompt
             raise _chat_failure(exc) from None
-        choice = completion.choices[0] if completion.choices else None
-        if choice is None or not choice.message.content or choice.finish_reason == "content_filter":
-            raise TransientError(Backend.LLM_UNPARSEABLE, "the model gave no text")
-        return str(choice.message.content)
+        return _said(completion)
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ class OpenAIEmbedder:
     dims: int
     timeout: float
     _cache: VectorCache = field(default_factory=VectorCache, repr=False)
+    _has_fixed_length: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @cached_property
     def _client(self) -> OpenAI:
@@ -99,11 +100,8 @@ class OpenAIEmbedder:
 
     def _ask_batch(self, texts: list[str]) -> list[Vector]:
         try:
-            # Models whose length cannot be chosen ignore `dimensions`; the check below tells when they differ.
-            answer = self._client.embeddings.create(
-                model=self.model, input=texts, dimensions=self.dims, encoding_format="float"
-            )
-            vectors = [tuple(float(number) for number in row.embedding) for row in answer.data]
+            rows = sorted(self._answer(texts).data, key=lambda row: row.index or 0)
+            vectors = [tuple(float(number) for number in row.embedding) for row in rows]
         except Exception as exc:  # noqa: BLE001 - as above
             raise TransientError(Backend.EMBEDDING_UNAVAILABLE, _kind(exc)) from None
         if len(vectors) != len(texts):
@@ -111,6 +109,27 @@ class OpenAIEmbedder:
         for vector in vectors:
             self._check(vector)
         return vectors
+
+    def _answer(self, texts: list[str]) -> CreateEmbeddingResponse:
+        """Asks for `dims`, or, where the endpoint refuses to choose a length, for what the model has; checked later.
+
+        vLLM refuses for most models, even when the length is the model's own, and so do the older ones of OpenAI.
+        """
+        import openai
+
+        if not self._has_fixed_length.is_set():
+            try:
+                return self._create(texts, self.dims)
+            except (openai.BadRequestError, openai.UnprocessableEntityError):
+                answer = self._create(texts, openai.omit)
+                self._has_fixed_length.set()
+                return answer
+        return self._create(texts, openai.omit)
+
+    def _create(self, texts: list[str], dimensions: int | Omit) -> CreateEmbeddingResponse:
+        return self._client.embeddings.create(
+            model=self.model, input=texts, dimensions=dimensions, encoding_format="float"
+        )
 
     def _check(self, vector: Vector) -> None:
         if len(vector) != self.dims:
@@ -124,6 +143,18 @@ def _connect(base_url: str, api_key: str | None, timeout: float) -> OpenAI:
     from openai import OpenAI
 
     return OpenAI(base_url=base_url, api_key=api_key or _NO_KEY, timeout=timeout, max_retries=0)
+
+
+def _said(completion: ChatCompletion) -> str:
+    try:
+        choice = completion.choices[0]
+        text, reason = choice.message.content, choice.finish_reason
+    except (AttributeError, IndexError, TypeError):
+        # Some proxies report their errors, or a page for people, with status 200.
+        raise TransientError(Backend.LLM_UNAVAILABLE, "the endpoint gave no chat completion") from None
+    if not isinstance(text, str) or not text.strip() or reason == "content_filter":
+        raise TransientError(Backend.LLM_UNPARSEABLE, "the model gave no text")
+    return text
 
 
 def _chat_failure(exc: Exception) -> TransientError:

@@ -1,6 +1,6 @@
 """Reads what a model meant as JSON: single quotes, Python words, comments, full-width marks, spare commas, a cut end.
 
-It reads each character a bounded number of times and invents nothing: every string it returns stands in the text.
+It invents nothing, every string it returns stands in the text; and however the text is made, it ends soon.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 MAX_DEPTH = 64
-MAX_STARTS = 200
+# Characters read for nothing, at brackets that begin no JSON, before the rest is given up. Each bracket costs too.
+MAX_IN_VAIN = 2_000_000
+_COST_OF_A_START = 1000
+_STRICT = json.JSONDecoder(strict=False)
 _STARTS = re.compile(r"[{\[｛［]")
-_BLANK = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*")
+_BLANK = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z))*")
 _NUMBER = re.compile(r"-?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
@@ -21,7 +24,16 @@ _CLOSING_QUOTE = {'"': '"', "'": "'", "“": "”"}
 _OPEN_LIST, _CLOSE_LIST = "[［", "]］"
 _OPEN_OBJECT, _CLOSE_OBJECT = "{｛", "}｝"
 _COMMA, _COLON = ",，、", ":："
-_AFTER_STRING = _COMMA + _COLON + _CLOSE_LIST + _CLOSE_OBJECT
+# What follows the quote that ends a string. Any other quote belongs to the sentence, and the model forgot its escape.
+_AFTER_KEY = re.compile(r"\s*(?:[:：]|\Z)")
+_AFTER_VALUE = re.compile(
+    r"""\s*(?:(?://|\#)[^\n]{0,200}\n\s*|/\*[^*]{0,200}\*/\s*)?      # at most one comment
+    (?:[\]］}｝]|\Z|[,，、]\s*(?:                                     # the end of the list, or a comma and then
+        ["'“{\[｛［\]］}｝/\#\d-]|\Z                                  #   a value, a comment, or the end
+        |[A-Za-z_][A-Za-z0-9_]{0,60}\s*[:：]|[A-Za-z_]{1,60}\Z       #   a bare key
+        |(?:true|false|null|True|False|None)\b))""",
+    re.VERBOSE,
+)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\", '"': '"', "'": "'"}
 _HEX = re.compile(r"[0-9a-fA-F]{4}")
 _NOTHING = object()
@@ -41,31 +53,30 @@ class CutError(Exception):
 
 def values(text: str) -> Iterator[tuple[object, bool]]:
     """Every list or object in the text, outermost only, with whether it came to its end."""
-    position, starts = 0, 0
-    while starts < MAX_STARTS and (found := _STARTS.search(text, position)):
-        starts += 1
-        position = found.start()
-        try:
-            value, position = _strict(text, position) or _tolerant(text, position)
-            yield value, True
-        except CutError as cut:
-            if cut.partial is not _NOTHING:
-                yield cut.partial, False
-            position += 1
-        except NotJsonError:
-            position += 1
+    position, in_vain = 0, 0
+    while in_vain < MAX_IN_VAIN and (found := _STARTS.search(text, position)):
+        value, end, is_whole = _read(text, found.start())
+        if value is not _NOTHING:
+            yield value, is_whole
+        position = end if is_whole else found.start() + 1
+        in_vain += 0 if is_whole else _COST_OF_A_START + end - found.start()
 
 
-def _strict(text: str, position: int) -> tuple[object, int] | None:
+def _read(text: str, start: int) -> tuple[object, int, bool]:
+    """What begins here, how far it was read, and whether it is whole."""
     try:
-        return json.JSONDecoder(strict=False).raw_decode(text, position)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _tolerant(text: str, position: int) -> tuple[object, int]:
-    reader = _Reader(text, position)
-    return reader.value(0), reader.position
+        return *_STRICT.raw_decode(text, start), True
+    except RecursionError:
+        reached = len(text)
+    except ValueError as exc:
+        reached = exc.pos if isinstance(exc, json.JSONDecodeError) else start
+    reader = _Reader(text, start)
+    try:
+        return reader.value(0), reader.position, True
+    except CutError as cut:
+        return cut.partial, max(reached, reader.position), False
+    except NotJsonError:
+        return _NOTHING, max(reached, reader.position), False
 
 
 class _Reader:
@@ -82,7 +93,7 @@ class _Reader:
         if char in _OPEN_LIST:
             return self._list(depth)
         if char in _CLOSING_QUOTE:
-            return self._string()
+            return self._string(_AFTER_VALUE)
         return self._bare()
 
     def _list(self, depth: int) -> list[object]:
@@ -122,7 +133,7 @@ class _Reader:
 
     def _key(self) -> str:
         if self._peek() in _CLOSING_QUOTE:
-            return self._string()
+            return self._string(_AFTER_KEY)
         word = _WORD.match(self._text, self.position)
         if word is None:
             raise NotJsonError
@@ -140,7 +151,7 @@ class _Reader:
         self.position = word.end()
         return _WORDS[word[0]]
 
-    def _string(self) -> str:
+    def _string(self, after: re.Pattern[str]) -> str:
         quote = _CLOSING_QUOTE[self._text[self.position]]
         plain = re.compile(f"[^\\\\{quote}]+")
         self.position += 1
@@ -154,7 +165,7 @@ class _Reader:
                 assert run is not None  # noqa: S101 - neither a backslash nor the quote stands here
                 parts.append(run[0])
                 self.position = run.end()
-            elif self._ends_string():
+            elif after.match(self._text, self.position + 1):
                 self.position += 1
                 return _joined(parts)
             else:
@@ -170,11 +181,6 @@ class _Reader:
             return chr(int(code[0], 16))
         self.position += 2
         return _ESCAPES.get(following, "\\" + following)
-
-    def _ends_string(self) -> bool:
-        blank = re.compile(r"\s*").match(self._text, self.position + 1)
-        after = blank.end() if blank else self.position + 1
-        return after >= len(self._text) or self._text[after] in _AFTER_STRING
 
     def _separator(self, closing: str) -> None:
         char = self._peek()

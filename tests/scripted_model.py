@@ -8,7 +8,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -23,6 +23,7 @@ class Reply:
     content: str | None = ""
     finish_reason: str = "stop"
     delay: float = 0.0
+    raw: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,30 @@ def reply_status(status: int) -> Reply:
     return Reply(status=status)
 
 
+def reply_raw(body: str) -> Reply:
+    """An endpoint that answers 200 with this body instead of a chat completion."""
+    return Reply(raw=body)
+
+
 def reply_slow(seconds: float, then: Reply) -> Reply:
     """A model that takes its time."""
-    return Reply(then.status, then.content, then.finish_reason, seconds)
+    return replace(then, delay=seconds)
 
 
 @dataclass
 class ScriptedModel:
-    """The server; use it as a context manager. `default` answers when no script is left."""
+    """The server; use it as a context manager. `default` answers when no script is left.
+
+    `embeddings_fail` is the status of every embeddings request, or None; `embedded_dims` overrules what was asked for;
+    `refuses_dimensions` answers 400 to those that choose a length; `shuffles_embeddings` gives the rows back to front.
+    """
 
     dims: int = 64
     default: Reply = field(default_factory=lambda: reply_facts([]))
     embeddings_fail: int | None = None
     embedded_dims: int | None = None
+    refuses_dimensions: bool = False
+    shuffles_embeddings: bool = False
     requests: list[Recorded] = field(default_factory=list)
     embedding_requests: list[Recorded] = field(default_factory=list)
     _queue: deque[Reply] = field(default_factory=deque)
@@ -111,12 +123,15 @@ class ScriptedModel:
         self.embedding_requests.append(request)
         if self.embeddings_fail is not None:
             return self.embeddings_fail, {"error": {"message": "scripted failure"}}
+        if self.refuses_dimensions and "dimensions" in request.body:
+            return 400, {"error": {"message": "scripted refusal"}}
         texts = request.body["input"]
         texts = [texts] if isinstance(texts, str) else texts
         dims = self.embedded_dims or request.body.get("dimensions") or self.dims
         rows = [
             {"object": "embedding", "index": n, "embedding": bigram_vector(text, dims)} for n, text in enumerate(texts)
         ]
+        rows = rows[::-1] if self.shuffles_embeddings else rows
         return 200, {"object": "list", "model": request.body["model"], "data": rows, "usage": _usage()}
 
 
@@ -163,10 +178,10 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
             reply = model.answer_chat(request)
             time.sleep(reply.delay)
             body = _chat_body(body["model"], reply) if reply.status == 200 else {"error": {"message": "scripted"}}
-            self._send(reply.status, body)
+            self._send(reply.status, body if reply.raw is None else reply.raw)
 
-        def _send(self, status: int, body: Json) -> None:
-            raw = json.dumps(body).encode()
+        def _send(self, status: int, body: Json | str) -> None:
+            raw = (body if isinstance(body, str) else json.dumps(body)).encode()
             try:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from domain.jobs import Step
+from runtime.embedded.servers import Servers
+from storage.migrate import upgrade
+from tests.conftest import new_database
 from tests.stack import Answer, Stack
 
 COMMAND = Path(sys.executable).with_name("poco-memory")
 
 
 class Newcomer:
-    """Runs commands in a directory of its own, without any setting."""
+    """Runs commands in a directory of its own, without any setting but those given."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("POCO_")}
+        self.environment |= {f"POCO_{name.upper()}": value for name, value in settings.items()}
 
     def run(self, *arguments: str, code: int = 0) -> str:
         """Run `poco-memory` and give what it printed."""
@@ -62,6 +72,35 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
     made.run("up", "--detach")
     yield made
     made.run("down")
+
+
+@pytest.fixture
+def guest(servers: Servers, tmp_path: Path) -> Iterator[Newcomer]:
+    """A newcomer with a PostgreSQL and a Redis of their own."""
+    database_url = new_database(servers, f"guest_{uuid.uuid4().hex[:8]}")
+    broker_url = servers.broker_url.rsplit("/", 1)[0] + "/1"
+    made = Newcomer(tmp_path, database_url=database_url, broker_url=broker_url)
+    yield made
+    made.run("down")
+
+
+def test_with_servers_of_your_own_nothing_embedded_is_started(guest: Newcomer) -> None:
+    guest.run("up", "--detach")
+    assert list(guest.pids()) == ["relay", "worker", "api", "flower"]
+    assert json.loads(guest.run("demo", "--json"))["results"]
+    assert not (guest.folder / ".poco" / "postgres").exists()
+
+
+def test_a_database_of_another_embedding_model_stops_the_start(servers: Servers, tmp_path: Path) -> None:
+    database_url = new_database(servers, f"other_{uuid.uuid4().hex[:8]}")
+    upgrade(database_url, embedding_model="other-model", dims=384)
+    guest = Newcomer(tmp_path, database_url=database_url, broker_url=servers.broker_url)
+    done = subprocess.run(
+        [COMMAND, "up", "--detach"], cwd=tmp_path, env=guest.environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode != 0
+    assert "made with the embedding model other-model" in done.stderr
+    guest.run("down")
 
 
 def is_alive(pid: int) -> bool:
@@ -107,6 +146,23 @@ def test_the_demo_ends_as_it_should(newcomer: Newcomer) -> None:
     assert all(result["as_expected"] for result in shown["results"])
     assert len(shown["searches"]) == 3
     assert all(search["found"] and search["hits"] for search in shown["searches"])
+
+
+def test_flower_shows_the_six_tasks_with_job_ids_only(newcomer: Newcomer) -> None:
+    flower = newcomer.status()["flower"]
+    secrets = json.loads((newcomer.folder / ".poco" / "secrets.json").read_text(encoding="utf-8"))
+    url = f"{flower['url']}/api/tasks?limit=1000"
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(url, timeout=10)
+    refused.value.close()
+    assert refused.value.code == 401
+    password = base64.b64encode(f"{flower['user']}:{secrets['flower_password']}".encode()).decode()
+    request = urllib.request.Request(url, headers={"Authorization": f"Basic {password}"})
+    with urllib.request.urlopen(request, timeout=10) as response:
+        tasks = json.loads(response.read()).values()
+    assert {task["name"] for task in tasks} == {step.task_name for step in Step}
+    assert all(re.fullmatch(r"[\[(]'[0-9a-f-]{36}',?[\])]", task["args"]) for task in tasks)
+    assert all(task["kwargs"] == "{}" for task in tasks)
 
 
 def test_a_second_up_says_it_is_up_already(newcomer: Newcomer) -> None:

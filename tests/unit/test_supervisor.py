@@ -78,7 +78,9 @@ def test_processes_start_in_order_and_end_in_reverse_order(home: Home, tmp_path:
     notes = tmp_path / "notes"
 
     def noted(name: str, after: tuple[str, ...]) -> ProcessSpec:
-        script = f"trap 'echo end {name} >> {notes}; exit 0' TERM; echo begin {name} >> {notes}; {STAY}"
+        # The first ones are the slow ones: only waiting keeps the order.
+        pause = {"a": 0.5, "b": 0.3, "c": 0.0}[name]
+        script = f"trap 'echo end {name} >> {notes}; exit 0' TERM; sleep {pause}; echo begin {name} >> {notes}; {STAY}"
         spec = shell(name, script, after=after)
         return replace(spec, health=lambda: notes.exists() and f"begin {name}" in notes.read_text())
 
@@ -89,7 +91,7 @@ def test_processes_start_in_order_and_end_in_reverse_order(home: Home, tmp_path:
 def test_a_task_runs_once_before_what_waits_for_it(home: Home, tmp_path: Path) -> None:
     done = tmp_path / "done"
     task = replace(shell("migrate", f"sleep 0.3; echo x >> {done}"), lifetime=Lifetime.TASK)
-    after = shell("api", f"test -s {done} || exit 1; {STAY}", after=("migrate",))
+    after = shell("api", f"test -s {done} || echo early >> {done}; {STAY}", after=("migrate",))
     assert supervise(home, task, after, when=stop_when_ready) is None
     assert done.read_text() == "x\n"
 
