@@ -14,14 +14,17 @@ help: ## Show this list
 setup: $(STAMP) ## Make .venv from the lock file
 
 $(STAMP): requirements.lock pyproject.toml
+	@echo "Installing into $(VENV) from requirements.lock (about a minute the first time) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
+		|| { echo "Python 3.11 to 3.13 is needed; choose one with: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
-	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --requirement requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --requirement requirements.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 run: setup ## Start the embedded stack, feed sample candidates and search them
-	@$(BIN)/poco-memory up --detach
+	@$(BIN)/poco-memory up --detach --no-links
 	@$(BIN)/poco-memory demo
 	@$(BIN)/poco-memory links
 
@@ -31,7 +34,7 @@ stop: setup ## Stop the embedded stack
 test: setup ## Run every test on real embedded servers
 	$(BIN)/python -m pytest
 
-lint: setup ## Check style, types, floors and the lock file
+lint: setup ## Check style, types and floors
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

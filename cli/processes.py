@@ -75,6 +75,8 @@ def worker(
         "--without-gossip",
         "--without-mingle",
         "--task-events",
+        # A plain SIGTERM would wait for the running step for ever; this way the soft shutdown's time limit holds.
+        environment={"REMAP_SIGTERM": "SIGQUIT"},
     )
 
 

@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
 
 def up(
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return when everything answers.")] = False,
+    links: Annotated[bool, typer.Option(help="Print the addresses at the end.")] = True,
     timeout: SecondsOption = 120.0,
 ) -> None:
     """Start everything on this machine; Ctrl-C stops it.
@@ -44,9 +45,13 @@ def up(
 
     settings, home = _opened_home()
     try:
-        code = _up_detached(home, timeout) if detach else _up_here(settings, home, timeout)
+        if not detach:
+            raise typer.Exit(_up_here(settings, home, timeout))
+        code = _up_detached(home, timeout)
     except HomeInUse:
         code = _already_up(home, timeout)
+    if code == DONE and links:
+        print_links(home)
     raise typer.Exit(code)
 
 
@@ -172,7 +177,6 @@ def _follow(home: Home, timeout: float, process: subprocess.Popen[bytes]) -> int
                     break
             time.sleep(_POLL_SECONDS)
     if process.returncode is None and time.monotonic() < deadline:
-        print_links(home)
         return DONE
     if process.returncode is None:
         process.terminate()
@@ -201,7 +205,6 @@ def _already_up(home: Home, timeout: float) -> int:
         complain(f"{home.path} is in use, but not by a stack that is up. Try again in a moment.")
         return FAILED
     say("The stack is already up.")
-    print_links(home)
     return DONE
 
 

@@ -5,14 +5,15 @@ Only the oldest open job of a scope is ever ready: the scope's lock is held by w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 from sqlalchemy import Connection, delete, exists, func, insert, select, text, update
 
 from domain.jobs import OPEN_STATUSES, Status, Step
-from storage.database import Database
+from storage.database import CONNECT_TIMEOUT_SECONDS, Database, unavailable
 from storage.tables import JobRow, OutboxRow
 
 CHANNEL = "poco_outbox"
@@ -78,20 +79,34 @@ def is_waiting() -> Any:
 
 
 class Listener:
-    """A connection of its own that hears when something was put into the outbox."""
+    """A connection of its own that hears when something was put into the outbox.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE, at the start or while waiting.
+    """
 
     def __init__(self, url: str) -> None:
-        self._connection = psycopg.connect(url, autocommit=True, connect_timeout=5)
-        self._connection.execute(f"LISTEN {CHANNEL}")
+        with _translated():
+            self._connection = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_SECONDS)
+            self._connection.execute(f"LISTEN {CHANNEL}")
 
     def wait(self, seconds: float) -> None:
         """Return at the first notice, or after the given time."""
-        for _ in self._connection.notifies(timeout=seconds, stop_after=1):
-            pass
+        with _translated():
+            for _ in self._connection.notifies(timeout=seconds, stop_after=1):
+                pass
 
     def close(self) -> None:
         """Give the connection back."""
         self._connection.close()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except psycopg.OperationalError as exc:
+        raise unavailable(exc) from exc
 
 
 def _wake(connection: Connection) -> None:

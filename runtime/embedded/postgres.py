@@ -17,13 +17,15 @@ from runtime.checks import postgres_answers
 from runtime.children import die_with_parent
 from runtime.embedded import EmbeddedServerError
 from runtime.embedded.launch import Launch, find_launch, hand_over
+from runtime.embedded.leftovers import end_leftovers
 from runtime.home import Home
-from runtime.procfs import identity, working_in
+from runtime.procfs import identity
 from runtime.spec import ProcessSpec
 
 DATABASE = "poco"
 USER = "poco"
 _SETUP_SECONDS = 120
+_LEFTOVER_SECONDS = 20.0
 # PostgreSQL's own limit is 107; the rest is for the socket's name.
 _MAX_SOCKET_FOLDER = 88
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
@@ -87,7 +89,7 @@ def _prepare(launch: Launch, home: Home) -> None:
     sockets.mkdir(mode=0o700, exist_ok=True)
     hand_over(launch, home.postgres, sockets)
     if _cluster(home).exists():
-        _forget_stale_pid(_cluster(home))
+        _clear(_cluster(home))
     else:
         _create_cluster(launch, home)
 
@@ -132,18 +134,23 @@ def _run(launch: Launch, home: Home, program: str, *arguments: str, text: str = 
         raise EmbeddedServerError(f"{program} could not set up the database: {done.stderr.strip()[-800:]}")
 
 
-def _forget_stale_pid(cluster: Path) -> None:
-    """Remove a postmaster.pid whose id now belongs to some other program; PostgreSQL itself clears a dead one.
+def _clear(cluster: Path) -> None:
+    """End a server that was left behind, then remove a postmaster.pid whose id belongs to some other program now.
 
-    While any process of this cluster lives the file stays: it is what keeps a second server away from the data.
+    PostgreSQL itself clears the file of a dead one, but takes a stranger with the old id for a running server.
     """
     file = cluster / "postmaster.pid"
+    end_leftovers(cluster, "postgres", stop_signal=signal.SIGINT, leader=_pid_in(file), seconds=_LEFTOVER_SECONDS)
+    if identity(_pid_in(file)):
+        file.unlink(missing_ok=True)
+
+
+def _pid_in(file: Path) -> int:
+    """The process id in a postmaster.pid, or 0, which is nobody's."""
     try:
-        pid = int(file.read_text().split("\n", 1)[0])
+        return int(file.read_text().split("\n", 1)[0])
     except (FileNotFoundError, ValueError):
-        return
-    if identity(pid) and not working_in(cluster, "postgres"):
-        file.unlink()
+        return 0
 
 
 def _sync(folder: Path) -> None:

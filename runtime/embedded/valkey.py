@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 from functools import partial
 from pathlib import Path
 
 from runtime.checks import valkey_answers
 from runtime.embedded import EmbeddedServerError
+from runtime.embedded.leftovers import end_leftovers
 from runtime.home import Home, write_private
+from runtime.procfs import working_in
 from runtime.spec import ProcessSpec
+
+_LEFTOVER_SECONDS = 10.0
 
 
 def broker_url(home: Home, port: int) -> str:
@@ -50,6 +55,9 @@ def _program() -> Path:
 def _prepare(home: Home, configuration: Path, port: int) -> None:
     """Write the configuration; the password is in it, since everybody may read command lines."""
     home.valkey.mkdir(mode=0o700, exist_ok=True)
+    for pid in working_in(home.valkey, "valkey-server"):
+        # Two servers on one append-only file would ruin it.
+        end_leftovers(home.valkey, "valkey-server", stop_signal=signal.SIGTERM, leader=pid, seconds=_LEFTOVER_SECONDS)
     lines = (
         "bind 127.0.0.1",
         f"port {port}",

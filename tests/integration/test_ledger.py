@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
 from domain.candidate import Candidate, Message, Role
 from domain.errors import Backend, Fenced, PermanentError, TransientError
@@ -30,7 +30,7 @@ from domain.retry import RetryPolicy
 from domain.scope import Scope
 from storage.database import Database
 from storage.ledger import LedgerTimes, SqlJobLedger
-from storage.outbox import send_ready
+from storage.outbox import Listener, send_ready
 from storage.reaper import MAX_LOST, Reaped, reap
 from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow
 from tests.fakes import candidate, fake_vector, staged, unique_scope
@@ -401,3 +401,28 @@ def test_a_quiet_ledger_gives_the_reaper_nothing_to_do(database: Database) -> No
     with database.transaction() as connection:
         connection.execute(update(JobRow).values(status=Status.SUCCESS, lease_owner=None))
     assert reap(database, LedgerTimes()) == Reaped()
+
+
+def test_a_listener_hears_of_a_submission_at_once(ledger: SqlJobLedger, database_url: str, scope: Scope) -> None:
+    listener = Listener(database_url)
+    submit(ledger, scope)
+    before = time.monotonic()
+    listener.wait(20)
+    assert time.monotonic() - before < 10
+    listener.close()
+
+
+def test_a_listener_whose_server_goes_away_says_so(database: Database, database_url: str) -> None:
+    listener = Listener(database_url)
+    with database.transaction() as connection:
+        ended = select(func.pg_terminate_backend(text("pid"))).select_from(text("pg_stat_activity"))
+        connection.execute(ended.where(text("query = 'LISTEN poco_outbox'")))
+    with pytest.raises(TransientError) as caught:
+        listener.wait(10)
+    assert caught.value.backend is Backend.DATABASE_UNAVAILABLE
+    listener.close()
+
+
+def test_a_listener_without_a_server_says_so() -> None:
+    with pytest.raises(TransientError):
+        Listener("postgresql://nobody@127.0.0.1:1/none")
