@@ -13,13 +13,14 @@ from domain.candidate import Message, Role
 from domain.facts import Fact
 from domain.ports import ExtractionPrompt
 from llm.answers import canonical_json
-from llm.offline_cues import CUES, HYPOTHESIS, LASTING, ONE_OFF, OTHERS, QUESTION
+from llm.offline_cues import CUES, HYPOTHESIS, INJECTION, LASTING, ONE_OFF, OTHERS, QUESTION, TASK
 from llm.offline_person import third_person
 
 MAX_SENTENCE_CHARS = 300
 MAX_FACTS = 20
 _SENTENCE = re.compile(r"[^。！!？?；;\n]+[。！!？?；;]?")
 _ENGLISH_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'\u4e00-\u9fff])")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」")
 _CLAUSE = re.compile(r"[，,]")
 _GREETING = re.compile(
     r"^(?:(?:请|麻烦)?(?:帮我)?(?:记住|记一下|记下来?|注意)(?:一下)?|顺便(?:说一?下|一提)?|另外|还有|对了|请"
@@ -62,15 +63,21 @@ def _sentences(text: str) -> list[str]:
 
 
 def _fact(sentence: str) -> Fact | None:
-    if len(sentence) > MAX_SENTENCE_CHARS or QUESTION.search(sentence) or HYPOTHESIS.search(sentence):
+    if len(sentence) > MAX_SENTENCE_CHARS or any(sign.search(sentence) for sign in (QUESTION, HYPOTHESIS, INJECTION)):
         return None
     statement = _lasting_part(sentence)
     if statement is None or OTHERS.search(statement):
         return None
-    fact_type = next((cue.type for cue in CUES if cue.pattern.search(statement)), None)
-    if fact_type is None:
+    fact_type = _type(statement)
+    return None if fact_type is None else Fact(third_person(statement), attributed_to="user", type=fact_type)
+
+
+def _type(statement: str) -> str | None:
+    """What kind of lasting statement this is, or None. What is quoted says nothing about the speaker."""
+    said = _QUOTED.sub('""', statement)
+    if TASK.search(said) and not LASTING.search(said):
         return None
-    return Fact(third_person(statement), attributed_to="user", type=fact_type)
+    return next((cue.type for cue in CUES if cue.pattern.search(said)), None)
 
 
 def _lasting_part(sentence: str) -> str | None:
@@ -79,7 +86,7 @@ def _lasting_part(sentence: str) -> str | None:
     if not ONE_OFF.search(sentence):
         return sentence or None
     clauses = [clause for clause in _CLAUSE.split(sentence) if not ONE_OFF.search(clause)]
-    lasting = [clause for clause in clauses if LASTING.search(clause) or any(c.pattern.search(clause) for c in CUES)]
+    lasting = [clause for clause in clauses if LASTING.search(clause) or _type(clause)]
     return "，".join(clause.strip(_EDGES) for clause in lasting) or None
 
 

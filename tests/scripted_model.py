@@ -67,7 +67,8 @@ class ScriptedModel:
     """The server; use it as a context manager. `default` answers when no script is left.
 
     `embeddings_fail` is the status of every embeddings request, or None; `embedded_dims` overrules what was asked for;
-    `refuses_dimensions` answers 400 to those that choose a length; `shuffles_embeddings` gives the rows back to front.
+    `refuses_dimensions` answers 400 to those that choose a length; `shuffles_embeddings` gives the rows back to front;
+    `embedded_value` fills every vector.
     """
 
     dims: int = 64
@@ -76,6 +77,7 @@ class ScriptedModel:
     embedded_dims: int | None = None
     refuses_dimensions: bool = False
     shuffles_embeddings: bool = False
+    embedded_value: float | None = None
     requests: list[Recorded] = field(default_factory=list)
     embedding_requests: list[Recorded] = field(default_factory=list)
     _queue: deque[Reply] = field(default_factory=deque)
@@ -128,11 +130,13 @@ class ScriptedModel:
         texts = request.body["input"]
         texts = [texts] if isinstance(texts, str) else texts
         dims = self.embedded_dims or request.body.get("dimensions") or self.dims
-        rows = [
-            {"object": "embedding", "index": n, "embedding": bigram_vector(text, dims)} for n, text in enumerate(texts)
-        ]
+        vectors = [self._vector(text, dims) for text in texts]
+        rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
         rows = rows[::-1] if self.shuffles_embeddings else rows
         return 200, {"object": "list", "model": request.body["model"], "data": rows, "usage": _usage()}
+
+    def _vector(self, text: str, dims: int) -> list[float]:
+        return bigram_vector(text, dims) if self.embedded_value is None else [self.embedded_value] * dims
 
 
 def bigram_vector(text: str, dims: int) -> list[float]:

@@ -31,7 +31,7 @@ def test_each_container_runs_a_command_that_exists(name: str) -> None:
 
 
 def test_the_containers_run_the_same_commands_as_the_stack(tmp_path: Path) -> None:
-    settings = Settings(database_url="postgresql://u:p@h/d", broker_url="redis://h/0")  # type: ignore[arg-type]
+    settings = Settings(database_url="postgresql://u:p@h/d", broker_url="redis://h/0")
     verbs = [spec.command[-1] for spec in build_stack(settings, Home.open(tmp_path / "home")).specs]
     assert verbs == ["migrate", "relay", "worker", "api", "flower"]
     assert {verb for service in OURS.values() for verb in service["command"]} == set(verbs)

@@ -9,7 +9,7 @@ from domain.errors import Backend, TransientError
 from domain.ports import ExtractionPrompt, Purpose
 from llm.openai_client import BATCH, OpenAIChatModel, OpenAIEmbedder
 from llm.rules import extraction_rules, language_rule
-from tests.scripted_model import Reply, ScriptedModel, reply_facts, reply_slow, reply_status, reply_text
+from tests.scripted_model import Reply, ScriptedModel, reply_facts, reply_raw, reply_slow, reply_status, reply_text
 from tests.stack import free_port
 
 PROMPT = ExtractionPrompt("the system part", "the user part", (Message(Role.USER, "private words"),))
@@ -53,6 +53,13 @@ def test_the_model_is_asked_once_with_our_settings(server: ScriptedModel) -> Non
         (reply_status(404), Backend.LLM_UNAVAILABLE, "HTTP 404"),
         (reply_text(""), Backend.LLM_UNPARSEABLE, "gave no text"),
         (reply_text(None), Backend.LLM_UNPARSEABLE, "gave no text"),
+        (reply_text(" \n"), Backend.LLM_UNPARSEABLE, "gave no text"),
+        (reply_raw("<html>a page</html>"), Backend.LLM_UNAVAILABLE, ""),
+        (reply_raw("null"), Backend.LLM_UNAVAILABLE, "no chat completion"),
+        (reply_raw('{"error": {"message": "private"}}'), Backend.LLM_UNAVAILABLE, "no chat completion"),
+        (reply_raw('{"choices": []}'), Backend.LLM_UNAVAILABLE, "no chat completion"),
+        (reply_raw('{"choices": [{"message": null}]}'), Backend.LLM_UNAVAILABLE, "no chat completion"),
+        (reply_raw('{"choices": [{"message": {"content": ["x"]}}]}'), Backend.LLM_UNPARSEABLE, "gave no text"),
         (reply_text("x", finish_reason="content_filter"), Backend.LLM_UNPARSEABLE, "gave no text"),
         (reply_slow(1.0, reply_facts([])), Backend.LLM_TIMEOUT, "time limit"),
     ],
@@ -108,6 +115,48 @@ def test_a_failing_embedder_is_unavailable_and_nothing_is_cached(server: Scripte
     assert (caught.value.backend, caught.value.detail) == (Backend.EMBEDDING_UNAVAILABLE, f"HTTP {status}")
     server.embeddings_fail = None
     assert len(made.embed(["tea"], Purpose.STORE)) == 1
+
+
+def test_an_endpoint_that_refuses_to_choose_a_length_is_asked_without_from_then_on(server: ScriptedModel) -> None:
+    server.refuses_dimensions = True
+    made = embedder(server.url)
+    assert len(made.embed(["tea"], Purpose.STORE)[0]) == 8
+    made.embed(["coffee"], Purpose.STORE)
+    assert ["dimensions" in request.body for request in server.embedding_requests] == [True, False, False]
+
+
+def test_the_length_is_checked_where_the_endpoint_refuses_to_choose_it(server: ScriptedModel) -> None:
+    server.refuses_dimensions = True
+    with pytest.raises(TransientError, match="8 dimensions instead of 16"):
+        embedder(server.url, dims=16).embed(["tea"], Purpose.STORE)
+
+
+def test_a_bad_request_is_not_taken_for_a_refusal_of_the_length(server: ScriptedModel) -> None:
+    made = embedder(server.url)
+    server.embeddings_fail = 400
+    with pytest.raises(TransientError, match="HTTP 400"):
+        made.embed(["tea"], Purpose.STORE)
+    server.embeddings_fail = None
+    made.embed(["tea"], Purpose.STORE)
+    assert "dimensions" in server.embedding_requests[-1].body
+
+
+def test_vectors_are_ordered_by_their_index(server: ScriptedModel) -> None:
+    expected = embedder(server.url).embed(["tea", "coffee"], Purpose.STORE)
+    server.shuffles_embeddings = True
+    assert embedder(server.url).embed(["tea", "coffee"], Purpose.STORE) == expected
+
+
+def test_an_embedder_that_nobody_serves_is_unavailable() -> None:
+    with pytest.raises(TransientError) as caught:
+        embedder(f"http://127.0.0.1:{free_port()}/v1").embed(["tea"], Purpose.STORE)
+    assert caught.value.backend is Backend.EMBEDDING_UNAVAILABLE
+
+
+def test_a_number_that_is_not_finite_is_refused(server: ScriptedModel) -> None:
+    server.embedded_value = float("nan")
+    with pytest.raises(TransientError, match="not finite"):
+        embedder(server.url).embed(["tea"], Purpose.STORE)
 
 
 def test_vectors_of_another_length_are_refused(server: ScriptedModel) -> None:
