@@ -277,6 +277,21 @@ def test_publishing_writes_memory_history_entities_and_audit(
     }
 
 
+def test_a_later_memory_joins_the_entity_that_is_there(ledger: SqlJobLedger, database: Database, scope: Scope) -> None:
+    spellings = ("Blue Heron", "blue  heron")
+    facts = []
+    for number, spelling in enumerate(spellings):
+        name = Entity(spelling, EntityType.PROPER, fake_vector("heron"))
+        text_of = f"fact {number} about the heron"
+        facts.append(StagedFact(str(uuid.uuid4()), text_of, fake_vector(text_of), "user", {}, "", (name,)))
+        run_through(ledger, submit(ledger, scope).job_id, (facts[-1],))
+    with database.transaction() as connection:
+        found = connection.execute(
+            select(EntityRow.payload).where(EntityRow.payload["user_id"].astext == scope.key)
+        ).scalar_one()
+    assert (found["data"], found["linked_memory_ids"]) == (spellings[0], sorted(fact.id for fact in facts))
+
+
 def test_a_known_text_is_not_published_again(ledger: SqlJobLedger, database: Database, scope: Scope) -> None:
     run_through(ledger, submit(ledger, scope).job_id, (staged("用户偏好简体中文"),))
     again = run_through(ledger, submit(ledger, scope).job_id, (staged("用户偏好简体中文"), staged("用户叫林清")))
