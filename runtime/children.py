@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from runtime.home import Home
-from runtime.procfs import identity
+from runtime.procfs import group_is_alive, identity
 from runtime.spec import ProcessSpec
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _POLL_SECONDS = 0.05
+_KILL_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -100,7 +101,11 @@ def _has_exited(pid: int) -> bool:
 
 
 def _kill_group(pid: int) -> None:
+    """Kill the group and wait until its members are gone: a signal is delivered later than it is sent."""
     try:
         os.killpg(pid, signal.SIGKILL)
     except ProcessLookupError:
         return
+    deadline = time.monotonic() + _KILL_SECONDS
+    while group_is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS / 10)

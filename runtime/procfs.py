@@ -55,6 +55,15 @@ def working_in(directory: Path, command: str) -> list[int]:
     return found
 
 
+def group_is_alive(group: int) -> bool:
+    """Whether any member of the process group still runs; what only waits to be reaped does not."""
+    for entry in _PROC.iterdir():
+        fields = _stat(int(entry.name)) if entry.name.isdigit() else None
+        if fields is not None and fields[0] not in "ZX" and fields[2] == str(group):
+            return True
+    return False
+
+
 def _stat(pid: int) -> list[str] | None:
     """The fields of /proc/PID/stat from the state on; the name before them may hold anything."""
     try:
