@@ -6,6 +6,7 @@ import json
 from typing import TypeVar
 
 from flask import current_app, request
+from gunicorn.http.errors import ParseException
 
 from runtime.wiring import Services
 from tasks.contracts import Contract
@@ -35,7 +36,15 @@ def body_as(contract: type[C]) -> C:
         BadBody: no JSON object.
         pydantic.ValidationError: a field breaks a rule.
     """
-    return contract.model_validate(_json_object(request.get_data()))
+    return contract.model_validate(_json_object(_body()))
+
+
+def _body() -> bytes:
+    """The body as it was sent, which the server reads only now, so that a broken chunk is met here."""
+    try:
+        return request.get_data()
+    except (OSError, ParseException):
+        raise BadBody("encoding", "ended early or is not encoded as its headers say") from None
 
 
 def _json_object(raw: bytes) -> dict[str, object]:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import urllib.parse
 import uuid
 from typing import Any
 
@@ -113,6 +115,16 @@ def test_text_that_no_database_can_hold_is_accepted_without_those_characters(sta
 def test_a_body_over_every_limit_is_refused_unread(stack: Stack) -> None:
     answer = stack.post(INGEST, b'{"a": "' + b"x" * 3_000_000 + b'"}')
     assert (answer.status, answer.body["code"]) == (413, "request_entity_too_large")
+
+
+@pytest.mark.parametrize("chunk", [b"zz\r\n", b"5\r\nab", b"5\r\nabcdefgh\r\n0\r\n\r\n"])
+def test_a_broken_chunk_is_the_senders_fault(stack: Stack, chunk: bytes) -> None:
+    address = urllib.parse.urlsplit(stack.url)
+    head = f"POST {INGEST} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection((str(address.hostname), int(address.port or 0)), timeout=10) as connection:
+        connection.sendall(head.encode() + chunk)
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1000).split()[1] in (b"400", b"422")
 
 
 @pytest.mark.parametrize("path", [INGEST, SEARCH, "/v1/events"])
