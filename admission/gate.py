@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
+from admission.draft import Draft, Line
 from admission.hygiene import clean_text
 from admission.locators import cut_locators_once
 from admission.noise import drop_noise_once
 from admission.prose import has_words
 from admission.secrets import find_secret
 from admission.settle import settle
-from domain.candidate import Admitted, Candidate, Form, Kind, Message, Rejected, RejectReason, Role, Verdict
+from domain.candidate import Admitted, Candidate, Cut, Form, Kind, Message, Rejected, RejectReason, Role, Verdict
 
 _SNAPSHOTS = {
     Kind.PRE_COMPACT: RejectReason.SESSION_SNAPSHOT,
@@ -27,48 +29,73 @@ _ACKNOWLEDGEMENT = re.compile(
     r"|收到|谢谢|多谢|明白了?|知道了|可以|行|是的?|对的?|没问题)\W{0,4}",
     re.IGNORECASE,
 )
-_LINE_TAIL = re.compile(r"(?<=\S)[ \t]{1,64}(?=\n)")
-_BLANK_LINES = re.compile(r"\n(?:[ \t]{0,64}\n){2,}")
 
 
 def admit(candidate: Candidate) -> Verdict:
     """Judge a candidate by the hard rules of the Poco note, section 4.1: refused with a reason, or cleaned."""
     if candidate.kind in _SNAPSHOTS:
         return Rejected(_SNAPSHOTS[candidate.kind], f"kind_{candidate.kind.value}")
-    secret = next((rule for message in candidate.messages if (rule := find_secret(message.content))), None)
-    if secret:
-        return Rejected(RejectReason.CREDENTIAL, secret)
-    dropped: Counter[str] = Counter()
-    messages = tuple(_cleaned(candidate.messages, dropped))
+    for place, message in enumerate(candidate.messages):
+        if rule := find_secret(message.content):
+            return Rejected(RejectReason.CREDENTIAL, rule, (_whole(place, message, rule),))
+    cuts: list[Cut] = []
+    messages = tuple(_cleaned(candidate.messages, cuts))
     if not _says_something(messages, Role.USER):
-        return Rejected(RejectReason.MISSING_USER, "no_meaningful_user_message")
+        return Rejected(RejectReason.MISSING_USER, "no_meaningful_user_message", tuple(cuts))
     if candidate.form is Form.MESSAGES and not _says_something(messages, Role.ASSISTANT):
-        return Rejected(RejectReason.MISSING_ASSISTANT, "no_meaningful_assistant_message")
-    return Admitted(messages, dict(dropped))
+        return Rejected(RejectReason.MISSING_ASSISTANT, "no_meaningful_assistant_message", tuple(cuts))
+    return Admitted(messages, tuple(cuts))
 
 
 def clean_message(text: str) -> tuple[str, Counter[str]]:
     """What is left of one message, and what was dropped by rule name."""
-    return settle(text, _clean_once)
+    draft = _draft(text)
+    return draft.text, draft.dropped
 
 
-def _cleaned(messages: tuple[Message, ...], dropped: Counter[str]) -> list[Message]:
+def _cleaned(messages: tuple[Message, ...], cuts: list[Cut]) -> list[Message]:
     kept = []
-    for message in messages:
+    for place, message in enumerate(messages):
         if message.role not in _SPEAKERS:
-            dropped[f"role_{message.role.value}"] += 1
+            cuts.append(_whole(place, message, f"role_{message.role.value}"))
             continue
-        text, cut = clean_message(message.content)
-        dropped.update(cut)
-        if has_words(text):
-            kept.append(Message(message.role, text))
+        draft = _draft(message.content)
+        cuts.extend(Cut(place, cut.rule, cut.first, cut.last) for cut in draft.cuts)
+        if has_words(draft.text):
+            kept.append(Message(message.role, draft.text))
+        else:
+            cuts.append(_whole(place, message, "nothing_left"))
     return kept
 
 
-def _clean_once(text: str) -> tuple[str, Counter[str]]:
-    text, dropped = drop_noise_once(clean_text(text))
-    text, cut = cut_locators_once(text)
-    return _BLANK_LINES.sub("\n\n", _LINE_TAIL.sub("", text)).strip(), dropped + cut
+def _whole(place: int, message: Message, rule: str) -> Cut:
+    return Cut(place, rule, 0, message.content.count("\n"))
+
+
+def _draft(text: str) -> Draft:
+    return settle(Draft.of(clean_text(text)), _clean_once)
+
+
+def _clean_once(draft: Draft) -> None:
+    drop_noise_once(draft)
+    cut_locators_once(draft)
+    draft.lines = list(_tidied(draft.lines))
+
+
+def _tidied(lines: list[Line]) -> Iterator[Line]:
+    """Without spaces at line ends, several blank lines in a row, and blank lines at the edges."""
+    blank: Line | None = None
+    started = False
+    for line in lines:
+        text = line.text.rstrip()
+        if not text:
+            blank = blank or Line(line.number, "")
+            continue
+        if blank and started:
+            yield blank
+        blank = None
+        yield Line(line.number, text if started else text.lstrip())
+        started = True
 
 
 def _says_something(messages: tuple[Message, ...], role: Role) -> bool:

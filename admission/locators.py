@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from admission.draft import Draft, Line
 from admission.settle import settle
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -71,14 +72,28 @@ _STICKS_LEFT = frozenset("，。；：！？、）】》”,.;:!?)]\n")
 
 def cut_locators(text: str) -> tuple[str, Counter[str]]:
     """The text without absolute paths and URLs, and how many of each (`url`, `path`) were cut."""
-    return settle(text, cut_locators_once)
+    draft = settle(Draft.of(text), cut_locators_once)
+    return draft.text, draft.dropped
 
 
-def cut_locators_once(text: str) -> tuple[str, Counter[str]]:
-    """One pass of `cut_locators`."""
+def cut_locators_once(draft: Draft) -> None:
+    """One pass of `cut_locators`. No pattern reaches beyond its line."""
+    text = _without_mark(draft.text)
     cut: Counter[str] = Counter()
-    marked = _mark(_without_mark(text), cut)
-    return (_heal(marked) if cut else text), cut
+    marked = _mark(text, cut)
+    if not cut:
+        return
+    for line, with_marks in zip(draft.lines, marked.split("\n"), strict=True):
+        if _MARK in with_marks:
+            _note(draft, line)
+    draft.rewrite(_heal(marked).split("\n"))
+
+
+def _note(draft: Draft, line: Line) -> None:
+    cut: Counter[str] = Counter()
+    _mark(_without_mark(line.text), cut)
+    for rule in cut.elements():
+        draft.cut(rule, line)
 
 
 def has_url(text: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from admission.draft import Draft
 from admission.noise_blocks import cut_fences, cut_injected, cut_summaries
 from admission.noise_rules import HEAD, RULES, WEAK
 from admission.prose import is_prose
@@ -38,24 +39,23 @@ _BULLET = re.compile(r"[-+] ?[\u4e00-\u9fff]")
 
 def drop_noise_lines(text: str) -> tuple[str, Counter[str]]:
     """The text without machine output, and how many lines or blocks each rule dropped."""
-    return settle(text, drop_noise_once)
+    draft = settle(Draft.of(text), drop_noise_once)
+    return draft.text, draft.dropped
 
 
 def has_noise(text: str) -> bool:
     """Whether any line of the text is machine output."""
-    return bool(drop_noise_once(text)[1])
+    draft = Draft.of(text)
+    drop_noise_once(draft)
+    return bool(draft.cuts)
 
 
-def drop_noise_once(text: str) -> tuple[str, Counter[str]]:
+def drop_noise_once(draft: Draft) -> None:
     """One pass of `drop_noise_lines`."""
-    dropped: Counter[str] = Counter()
-    lines = cut_injected(text, dropped).split("\n")
-    lines = cut_summaries(cut_fences(lines, dropped), dropped)
-    labels = label_lines(lines)
-    dropped.update(label for label in labels if label)
-    if not dropped:
-        return text, dropped
-    return "\n".join(line for line, label in zip(lines, labels, strict=True) if not label), dropped
+    cut_injected(draft)
+    cut_fences(draft)
+    cut_summaries(draft)
+    draft.keep(label_lines([line.text for line in draft.lines]))
 
 
 def label_lines(lines: list[str]) -> list[str]:

@@ -6,7 +6,8 @@ What is never closed runs to the end: text that came after it cannot be told fro
 from __future__ import annotations
 
 import re
-from collections import Counter
+
+from admission.draft import Draft, Line
 
 _TAG = re.compile(
     r"(?:<|\[)(/?)([A-Za-z][A-Za-z_-]{2,40}|[A-Z]{3,20}(?: [A-Z]{3,20}){1,3})(?:\s[^<>\[\]\n]{0,200})?(?:>|\])"
@@ -45,66 +46,71 @@ _CONTINUED = re.compile(r"\s{0,8}This session is being continued from a previous
 _LISTED = re.compile(r"\s{0,8}(?:[-*+•#>]|\d{1,3}[.)、])")
 
 
-def cut_injected(text: str, dropped: Counter[str]) -> str:
+def cut_injected(draft: Draft) -> None:
     """Remove tagged blocks such as `<session_summary>...</session_summary>`; a tag named in a sentence stays."""
-    kept, at, opened = [], 0, ""
+    text = draft.text
+    spans: list[tuple[int, int]] = []
+    since, opened = -1, ""
     for match in _TAG.finditer(text):
         name = match.group(2).lower()
-        if match.start() < at or not _is_block_name(name):
+        if not _is_block_name(name):
             continue
         closing = bool(match.group(1))
         if opened and closing and name == opened:
-            opened, at = "", match.end()
+            spans.append((since, match.end()))
+            opened = ""
         elif not opened and not closing and _opens_block(text, match):
-            kept.append(text[at : match.start()])
-            opened, at = name, match.end()
-            dropped["injected_summary"] += 1
+            since, opened = match.start(), name
         elif not opened and closing and _stands_alone(text, match):
-            kept.append(text[at : match.start()])
-            at = match.end()
-            dropped["injected_summary"] += 1
-    if not opened:
-        kept.append(text[at:])
-    return "".join(kept)
+            spans.append((match.start(), match.end()))
+    if opened:
+        spans.append((since, len(text)))
+    if spans:
+        draft.remove(spans, "injected_summary")
 
 
-def cut_fences(lines: list[str], dropped: Counter[str]) -> list[str]:
+def cut_fences(draft: Draft) -> None:
     """Remove fenced code, one fence at a time; inline code in a sentence is no fence."""
-    kept: list[str] = []
-    fence = ""
-    for line in lines:
+    kept: list[Line] = []
+    fence, since = "", Line(0, "")
+    for line in draft.lines:
         if fence:
-            close = _CLOSE.match(line)
+            close = _CLOSE.match(line.text)
             if close and close.group(1)[0] == fence[0] and len(close.group(1)) >= len(fence):
                 fence = ""
+                draft.cut("fenced_code", since, line)
                 if close.group("after").strip():
-                    kept.append(close.group("after"))
+                    kept.append(Line(line.number, close.group("after")))
             continue
-        opening = _OPEN.match(line) if "```" in line or "~~" in line else None
+        opening = _OPEN.match(line.text) if "```" in line.text or "~~" in line.text else None
         if opening and _INFO.match(opening.group("info")):
-            fence = opening.group("fence")
-            dropped["fenced_code"] += 1
+            fence, since = opening.group("fence"), line
             if opening.group("before").strip():
-                kept.append(opening.group("before"))
+                kept.append(Line(line.number, opening.group("before")))
         else:
             kept.append(line)
-    return kept
+    if fence:
+        draft.cut("fenced_code", since, draft.lines[-1])
+    draft.lines = kept
 
 
-def cut_summaries(lines: list[str], dropped: Counter[str]) -> list[str]:
+def cut_summaries(draft: Draft) -> None:
     """Remove what follows a header such as "# Session Summary", up to the next blank line or the end."""
-    kept: list[str] = []
-    skipping = False
-    for at, line in enumerate(lines):
-        if skipping and not line.strip():
-            skipping = _list_goes_on(lines, at)
+    kept: list[Line] = []
+    since: Line | None = None
+    for at, line in enumerate(draft.lines):
+        if since and not line.text.strip():
+            if not _list_goes_on(draft.lines, at):
+                draft.cut("injected_summary", since, line)
+                since = None
             continue
-        if not skipping and is_summary_header(line):
-            skipping = True
-            dropped["injected_summary"] += 1
-        if not skipping:
+        if not since and is_summary_header(line.text):
+            since = line
+        if not since:
             kept.append(line)
-    return kept
+    if since:
+        draft.cut("injected_summary", since, draft.lines[-1])
+    draft.lines = kept
 
 
 def is_summary_header(line: str) -> bool:
@@ -117,10 +123,10 @@ def is_summary_header(line: str) -> bool:
     return bool(match.group("tail").strip()) or line.lstrip()[:1] in ("#", "【", "[", "=", "*")
 
 
-def _list_goes_on(lines: list[str], blank: int) -> bool:
+def _list_goes_on(lines: list[Line], blank: int) -> bool:
     """Whether the summary's heading was set off from its list by this blank line."""
-    after = lines[blank + 1] if blank + 1 < len(lines) else ""
-    return is_summary_header(lines[blank - 1]) and _LISTED.match(after) is not None
+    after = lines[blank + 1].text if blank + 1 < len(lines) else ""
+    return is_summary_header(lines[blank - 1].text) and _LISTED.match(after) is not None
 
 
 def _is_block_name(name: str) -> bool:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import TypeAlias
 
-Pass: TypeAlias = Callable[[str], tuple[str, Counter[str]]]
+from admission.draft import Draft
+
+Pass: TypeAlias = Callable[[Draft], None]
 
 MAX_ROUNDS = 12
 
 
-def settle(text: str, clean: Pass) -> tuple[str, Counter[str]]:
-    """The text on which `clean` has nothing left to do, and what was dropped on the way, by rule name.
+def settle(draft: Draft, clean: Pass) -> Draft:
+    """The draft on which `clean` has nothing left to do.
 
     Text that is still changing after `MAX_ROUNDS` was built to hide something, so nothing of it is kept. The bound also
     keeps the time linear.
     """
-    dropped: Counter[str] = Counter()
     for _ in range(MAX_ROUNDS):
-        cleaned, cut = clean(text)
-        dropped.update(cut)
-        if cleaned == text:
-            return text, dropped
-        text = cleaned
-    dropped["unsettled"] += 1
-    return "", dropped
+        before = draft.text
+        clean(draft)
+        if draft.text == before:
+            return draft
+    if draft.lines:
+        draft.cut("unsettled", draft.lines[0], draft.lines[-1])
+    draft.lines = []
+    return draft

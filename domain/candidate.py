@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -73,11 +74,26 @@ class RejectReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """What a rule dropped of a message, by place: lines `first` to `last` of it, counted from 0."""
+
+    message: int
+    rule: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Admitted:
-    """The cleaned messages; `dropped` counts removed lines and spans by rule name."""
+    """The cleaned messages, and every cut that was made."""
 
     messages: tuple[Message, ...]
-    dropped: Mapping[str, int] = field(default_factory=dict)
+    cuts: tuple[Cut, ...] = ()
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """The number of cuts by rule name."""
+        return Counter(cut.rule for cut in self.cuts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +102,7 @@ class Rejected:
 
     reason: RejectReason
     rule: str
+    cuts: tuple[Cut, ...] = ()
 
 
 Verdict: TypeAlias = Admitted | Rejected

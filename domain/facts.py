@@ -48,6 +48,25 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """The sentence a fact rests on: characters `start` to `end` of a message of the candidate, and who said it."""
+
+    message: int
+    start: int
+    end: int
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactVerdict:
+    """What a step said of a fact: kept when there is no rule. `fact_id` is the id of the memory it may become."""
+
+    fact_id: str
+    rule: str | None = None
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StagedFact:
     """A fact that has not passed all gates yet; invisible to every search.
 
@@ -61,6 +80,7 @@ class StagedFact:
     payload: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     text_lemmatized: str = field(default="", repr=False)
     entities: tuple[Entity, ...] = ()
+    evidence: Evidence | None = None
 
 
 class FactFault(StrEnum):
@@ -73,4 +93,7 @@ class FactFault(StrEnum):
     TOO_LONG = "too_long"
     BAD_ROLE = "bad_role"
     CONTROL_CHARACTERS = "control_characters"
-    EMPTY = "empty"
+    NOT_A_STATEMENT = "not_a_statement"
+    SEVERAL_STATEMENTS = "several_statements"
+    WHOLE_CONVERSATION = "whole_conversation"
+    UNGROUNDED = "ungrounded"

@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import TypeAlias
 
-from domain.candidate import Candidate, Message
-from domain.facts import StagedFact
+from domain.candidate import Candidate, Cut, Message
+from domain.facts import FactVerdict, StagedFact
 
 
 class Step(IntEnum):
@@ -64,6 +64,10 @@ class Job:
     staged: tuple[StagedFact, ...] = ()
 
 
+# One decision about a message or a fact: places and rule names, never text.
+TraceEntry: TypeAlias = Cut | FactVerdict
+
+
 @dataclass(frozen=True, slots=True)
 class Advance:
     """The step is done, the chain goes on. `messages` and `staged` replace what the ledger holds, unless None."""
@@ -71,6 +75,7 @@ class Advance:
     messages: tuple[Message, ...] | None = None
     staged: tuple[StagedFact, ...] | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    trace: tuple[TraceEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,7 @@ class Finish:
     reason: str | None = None
     rule: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    trace: tuple[TraceEntry, ...] = ()
 
 
 StepResult: TypeAlias = Advance | Publish | Finish
@@ -154,3 +160,11 @@ class JobView:
     started_at: datetime | None
     updated_at: datetime
     finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a job ended as it did: every decision of every step that was completed, in order."""
+
+    view: JobView
+    decisions: tuple[tuple[Step, TraceEntry], ...]

@@ -10,7 +10,7 @@ from typing import Protocol
 from domain.candidate import Candidate, Message
 from domain.errors import PermanentError, TransientError
 from domain.facts import Entity, Fact, StagedFact, Vector
-from domain.jobs import Claim, Job, JobView, Step, StepResult, Submission
+from domain.jobs import Claim, Explanation, Job, JobView, Step, StepResult, Submission
 from domain.memory import Neighbour
 from domain.scope import Scope
 
@@ -93,6 +93,13 @@ class Segmenter(Protocol):
         """The terms, each once."""
 
 
+class WordFinder(Protocol):
+    """Certain words of a text, each once: those that carry its statement, or the names in it."""
+
+    def __call__(self, text: str, /) -> list[str]:
+        """The words in reading order."""
+
+
 class EntityRecogniser(Protocol):
     """The named things a text mentions, in reading order, each once."""
 
@@ -127,6 +134,9 @@ class JobLedger(Protocol):
 
     def view(self, job_id: str) -> JobView | None:
         """The job as it may be shown, or None."""
+
+    def explain(self, job_id: str) -> Explanation | None:
+        """Every decision of the job's completed steps, or None."""
 
 
 class MemoryIndex(Protocol):

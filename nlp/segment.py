@@ -41,10 +41,10 @@ def _terms(text: str) -> Iterator[str]:
     runs = _JAPANESE_RUNS if language == "ja" else _RUNS
     end = 0
     for run in runs.finditer(text):
-        yield from _alphabet_terms(text[end : run.start()], language)
+        yield from alphabet_words(text[end : run.start()], language)
         yield from _run_terms(str(run.lastgroup), run[0])
         end = run.end()
-    yield from _alphabet_terms(text[end:], language)
+    yield from alphabet_words(text[end:], language)
 
 
 def _run_terms(kind: str, run: str) -> Iterable[str]:
@@ -91,7 +91,8 @@ def _bigrams(run: str) -> Iterator[str]:
     return (run[start : start + 2] for start in range(len(run) - 1))
 
 
-def _alphabet_terms(stretch: str, language: str | None) -> Iterator[str]:
+def alphabet_words(stretch: str, language: str | None) -> Iterator[str]:
+    """Lower-case lemmas and identifiers of a stretch without Han, without stop words."""
     tokens = list(_tokens(stretch))
     if not any(_has_letter_or_digit(token) for token in tokens):
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from domain.facts import FactVerdict
 from domain.jobs import Advance, Finish, Job, Outcome, StepResult
 from domain.ports import Extractor
 
@@ -11,4 +12,5 @@ def extract_step(job: Job, *, extractor: Extractor) -> StepResult:
     staged = extractor.extract(job.candidate.scope, job.messages, language=None)
     if not staged:
         return Finish(Outcome.NO_EFFECT, reason="nothing_durable", counts={"extracted": 0})
-    return Advance(staged=tuple(staged), counts={"extracted": len(staged)})
+    found = tuple(FactVerdict(fact.id) for fact in staged)
+    return Advance(staged=tuple(staged), counts={"extracted": len(staged)}, trace=found)

@@ -7,29 +7,48 @@ drift fails the whole write. The conversation itself is never stored instead (Po
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from domain.candidate import Message, Role
-from domain.facts import StagedFact
+from domain.facts import FactVerdict, StagedFact
 from domain.jobs import Advance, Finish, Job, Outcome, StepResult
-from domain.ports import Extractor, LanguageIdentifier
-from domain.text import LATIN_WORD, han_count
+from domain.ports import Extractor, LanguageIdentifier, WordFinder
+from domain.text import han_count
+from pipeline.grounding import unsaid
 
 # Languages written without Latin letters: there, a Latin name the user never wrote was romanised or translated.
 _OWN_SCRIPT = frozenset({"zh", "ja", "ko"})
+_RULE = "language_drift"
 
 
-def check_language_step(job: Job, *, extractor: Extractor, identify: LanguageIdentifier) -> StepResult:
+@dataclass(frozen=True, slots=True)
+class LanguageTools:
+    """What tells languages apart, and what finds the words that a translation leaves behind."""
+
+    identify: LanguageIdentifier
+    names: WordFinder
+    translated: WordFinder
+
+
+def check_language_step(job: Job, *, extractor: Extractor, tools: LanguageTools) -> StepResult:
     """Pass staged facts in the user's language; run again once when any of them drifted."""
-    language = main_language(job.messages, identify)
-    if language is None or not drifted(job.staged, job.messages, language, identify):
+    language = main_language(job.messages, tools.identify)
+    if language is None:
         return Advance()
-    staged = extractor.extract(job.candidate.scope, job.messages, language=language)
+    foreign = _to_run_again(job.staged, job.messages, language, tools)
+    if not foreign:
+        return Advance()
+    trace = tuple(FactVerdict(fact.id, _RULE) for fact in foreign)
+    staged = tuple(extractor.extract(job.candidate.scope, job.messages, language=language))
     counts = {"language_retries": 1, "extracted": len(staged)}
     if not staged:
-        return Finish(Outcome.NO_EFFECT, reason="nothing_durable", counts=counts)
-    if drifted(staged, job.messages, language, identify):
-        return Finish(Outcome.LANGUAGE_DRIFT, reason="language_drift", rule=f"expected_{language}", counts=counts)
-    return Advance(staged=tuple(staged), counts=counts)
+        return Finish(Outcome.NO_EFFECT, reason="nothing_durable", counts=counts, trace=trace)
+    again = drifted(staged, job.messages, language, tools)
+    trace += tuple(FactVerdict(fact.id, _RULE if fact in again else None) for fact in staged)
+    if again:
+        rule = f"expected_{language}"
+        return Finish(Outcome.LANGUAGE_DRIFT, reason=_RULE, rule=rule, counts=counts, trace=trace)
+    return Advance(staged=staged, counts=counts, trace=trace)
 
 
 def main_language(messages: Sequence[Message], identify: LanguageIdentifier) -> str | None:
@@ -39,23 +58,26 @@ def main_language(messages: Sequence[Message], identify: LanguageIdentifier) -> 
 
 
 def drifted(
-    facts: Sequence[StagedFact], messages: Sequence[Message], language: str, identify: LanguageIdentifier
+    facts: Sequence[StagedFact], messages: Sequence[Message], language: str, tools: LanguageTools
 ) -> list[StagedFact]:
-    """The facts that are in another language, or hold a Latin name that the conversation does not."""
-    known = {word.lower() for message in messages for word in LATIN_WORD.findall(message.content)}
+    """The facts that are in another language, or hold a word that was romanised or translated."""
     return [
         fact
         for fact in facts
-        if identify(fact.text) not in (None, language)
+        if tools.identify(fact.text) not in (None, language)
         or _changed_script(fact.text, messages, language)
-        or (language in _OWN_SCRIPT and _foreign_names(fact.text, known))
+        or (language in _OWN_SCRIPT and unsaid(tools.translated(fact.text), messages))
     ]
+
+
+def _to_run_again(
+    facts: Sequence[StagedFact], messages: Sequence[Message], language: str, tools: LanguageTools
+) -> list[StagedFact]:
+    """As `drifted`, and the facts with a name nobody said, which a second run may spell as the user did."""
+    wrong = drifted(facts, messages, language, tools)
+    return wrong + [fact for fact in facts if fact not in wrong and unsaid(tools.names(fact.text), messages)]
 
 
 def _changed_script(text: str, messages: Sequence[Message], language: str) -> bool:
     """Whether Chinese characters came into a conversation that has none, in a fact too short to identify."""
     return language not in _OWN_SCRIPT and han_count(text) > 0 and not any(han_count(m.content) for m in messages)
-
-
-def _foreign_names(text: str, known: set[str]) -> set[str]:
-    return {word.lower() for word in LATIN_WORD.findall(text)} - known

@@ -17,7 +17,8 @@ from llm.rules import extraction_rules, language_rule
 from pipeline.admit import admit_step
 from pipeline.cleanup import cleanup_step
 from pipeline.extract import extract_step
-from pipeline.language import check_language_step
+from pipeline.grounding import Words
+from pipeline.language import LanguageTools, check_language_step
 from pipeline.relink import relink_step
 from pipeline.runner import StepFunction
 from pipeline.submit import SizeLimits
@@ -109,14 +110,14 @@ class Services:
     def steps(self) -> Mapping[Step, StepFunction]:
         """The chain's steps with their ports filled in."""
         from nlp.entities import recognise
-        from nlp.language import identify
         from nlp.segment import terms
 
+        language = partial(check_language_step, extractor=self.extractor, tools=language_tools())
         return {
             Step.ADMIT: admit_step,
             Step.EXTRACT: partial(extract_step, extractor=self.extractor),
-            Step.CHECK_LANGUAGE: partial(check_language_step, extractor=self.extractor, identify=identify),
-            Step.VALIDATE: partial(validate_step, max_chars=self.settings.fact_max_chars),
+            Step.CHECK_LANGUAGE: language,
+            Step.VALIDATE: partial(validate_step, max_chars=self.settings.fact_max_chars, words=grounding_words()),
             Step.RELINK: partial(relink_step, recognise=recognise, segment=terms, embedder=self.embedder),
             Step.CLEANUP: cleanup_step,
         }
@@ -136,6 +137,21 @@ class Services:
         settings = self.settings
         check_schema(self.database, embedding_model=settings.embedding_model, dims=settings.dims)
         _ = self.calibration
+
+
+def language_tools() -> LanguageTools:
+    """The language check's tools, which need no settings."""
+    from nlp.content import claimed_names, translated_words
+    from nlp.language import identify
+
+    return LanguageTools(identify=identify, names=claimed_names, translated=translated_words)
+
+
+def grounding_words() -> Words:
+    """Grounding's tools, which need no settings."""
+    from nlp.content import claimed_names, content_words
+
+    return Words(content=content_words, names=claimed_names)
 
 
 @cache

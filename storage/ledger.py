@@ -8,7 +8,7 @@ the partial unique index then allows one job of a scope at a time, on every host
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from domain.jobs import (
     AlreadyDone,
     Claim,
     Claimed,
+    Explanation,
     Finish,
     Job,
     JobView,
@@ -35,6 +36,7 @@ from domain.jobs import (
     Step,
     StepResult,
     Submission,
+    TraceEntry,
 )
 from domain.retry import RetryPolicy
 from storage import outbox
@@ -43,6 +45,8 @@ from storage.publish import publish
 from storage.rows import (
     candidate_from_row,
     candidate_to_columns,
+    decision_to_json,
+    decisions_from_json,
     job_view,
     messages_from_json,
     messages_to_json,
@@ -129,15 +133,15 @@ class SqlJobLedger:
         with self._database.transaction() as connection:
             if isinstance(result, Advance):
                 row = _lock_ours(connection, job)
-                self._advance(connection, job, result, row.counts)
+                self._advance(connection, job, result, row)
                 return
             lock_scope(connection, job.candidate.scope.key)
             row = _lock_ours(connection, job)
             if isinstance(result, Publish):
                 result = publish(connection, job, result.staged)
-            _finish(connection, job, result, row.counts)
+            _finish(connection, job, result, row)
 
-    def _advance(self, connection: Connection, job: Job, result: Advance, counts: Mapping[str, int]) -> None:
+    def _advance(self, connection: Connection, job: Job, result: Advance, row: Any) -> None:
         values: dict[str, Any] = {
             "step": job.step + 1,
             "retry_count": 0,
@@ -145,7 +149,8 @@ class SqlJobLedger:
             "last_error": None,
             "lease_owner": None,
             "lease_until": _from_now(self._times.handoff),
-            "counts": {**counts, **result.counts},
+            "counts": {**row.counts, **result.counts},
+            "trace": _traced(job, row.trace, result.trace),
             "updated_at": func.now(),
         }
         if result.messages is not None:
@@ -194,6 +199,12 @@ class SqlJobLedger:
             row = connection.execute(select(JobRow.__table__).where(JobRow.id == job_id)).one_or_none()
         return job_view(row) if row else None
 
+    def explain(self, job_id: str) -> Explanation | None:
+        """Every decision of the job's completed steps, or None when there is no job with this id."""
+        with self._database.transaction() as connection:
+            row = connection.execute(select(JobRow.__table__).where(JobRow.id == job_id)).one_or_none()
+        return Explanation(job_view(row), decisions_from_json(row.trace)) if row else None
+
 
 def end_job(connection: Connection, job_id: Any, scope: str, values: Mapping[str, Any]) -> None:
     """Make a job terminal, drop what it staged and let the next job of its scope go, all in the caller's transaction.
@@ -210,13 +221,20 @@ def end_job(connection: Connection, job_id: Any, scope: str, values: Mapping[str
     outbox.promote_next(connection, scope)
 
 
-def _finish(connection: Connection, job: Job, result: Finish, counts: Mapping[str, int]) -> None:
+def _traced(job: Job, before: list[dict[str, Any]], entries: Sequence[TraceEntry]) -> list[dict[str, Any]]:
+    """The trace with this step's decisions instead of those of an earlier run of it or of a later step."""
+    kept = [row for row in before if row["step"] < job.step]
+    return kept + [decision_to_json(job.step, entry) for entry in entries]
+
+
+def _finish(connection: Connection, job: Job, result: Finish, row: Any) -> None:
     values = {
         "status": Status.SUCCESS,
         "outcome": result.outcome,
         "reason": result.reason,
         "rule": result.rule,
-        "counts": {**counts, **result.counts},
+        "counts": {**row.counts, **result.counts},
+        "trace": _traced(job, row.trace, result.trace),
         "payload": None,
         "messages": None,
     }
@@ -247,7 +265,7 @@ def _is_ours(job: Job) -> tuple[Any, ...]:
 
 
 def _lock_ours(connection: Connection, job: Job) -> Any:
-    statement = select(JobRow.retry_count, JobRow.counts).where(*_is_ours(job)).with_for_update()
+    statement = select(JobRow.retry_count, JobRow.counts, JobRow.trace).where(*_is_ours(job)).with_for_update()
     row = connection.execute(statement).one_or_none()
     if row is None:
         raise Fenced(f"job {job.id}, step {job.step.task_name}: the lease was lost")

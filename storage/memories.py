@@ -16,7 +16,7 @@ from storage.tables import MemoryRow
 
 # What no client needs to see of a payload.
 INTERNAL_KEYS = frozenset(
-    {"data", "hash", "user_id", "text_lemmatized", "memory_schema_version", "job_id", "trace_id", "status"}
+    {"data", "hash", "user_id", "text_lemmatized", "memory_schema_version", "job_id", "trace_id", "status", "evidence"}
 )
 # What a client's metadata may not set, because mem0 or this service gives it a meaning.
 RESERVED_KEYS = INTERNAL_KEYS | {

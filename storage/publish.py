@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as pg_insert
 
 from domain.candidate import JsonValue
-from domain.facts import Entity, StagedFact
+from domain.facts import Entity, FactVerdict, StagedFact
 from domain.jobs import Finish, Job, Outcome
 from domain.text import content_hash
 from storage.rows import staged_payload
@@ -31,12 +31,18 @@ def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> F
     """
     published = [fact for fact in staged if _insert_memory(connection, job, fact)]
     if not published:
-        return Finish(Outcome.NO_EFFECT, reason="already_known", counts={"inserted": 0, "duplicates": len(staged)})
+        counts = {"inserted": 0, "duplicates": len(staged)}
+        return Finish(Outcome.NO_EFFECT, reason="already_known", counts=counts, trace=_trace(staged, published))
     _write_history(connection, published)
     _write_audit(connection, job, published)
     _link_entities(connection, job.candidate.scope.key, published)
     counts = {"inserted": len(published), "duplicates": len(staged) - len(published)}
-    return Finish(Outcome.PUBLISHED, counts=counts)
+    return Finish(Outcome.PUBLISHED, counts=counts, trace=_trace(staged, published))
+
+
+def _trace(staged: Sequence[StagedFact], published: Sequence[StagedFact]) -> tuple[FactVerdict, ...]:
+    inserted = {fact.id for fact in published}
+    return tuple(FactVerdict(fact.id, None if fact.id in inserted else "already_known") for fact in staged)
 
 
 def _insert_memory(connection: Connection, job: Job, fact: StagedFact) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from domain.candidate import Candidate, Form, JsonValue, Kind, Message, Role
-from domain.facts import Entity, EntityType, StagedFact, Vector
-from domain.jobs import JobView, Outcome, Status, Step
+from domain.candidate import Candidate, Cut, Form, JsonValue, Kind, Message, Role
+from domain.facts import Entity, EntityType, Evidence, FactVerdict, StagedFact, Vector
+from domain.jobs import JobView, Outcome, Status, Step, TraceEntry
 from domain.scope import Scope
 
 
@@ -77,6 +78,8 @@ def staged_payload(fact: StagedFact) -> dict[str, JsonValue]:
     payload: dict[str, JsonValue] = {**fact.payload, "data": fact.text, "text_lemmatized": fact.text_lemmatized}
     if fact.attributed_to:
         payload["attributed_to"] = fact.attributed_to
+    if fact.evidence:
+        payload["evidence"] = asdict(fact.evidence)
     return payload
 
 
@@ -90,10 +93,33 @@ def staged_from_row(row: Any) -> StagedFact:
         attributed_to=payload.get("attributed_to"),
         payload=payload,
         text_lemmatized=payload.get("text_lemmatized", ""),
+        evidence=Evidence(**payload["evidence"]) if "evidence" in payload else None,
         entities=tuple(
             Entity(entity["text"], EntityType(entity["type"]), tuple(entity["vector"])) for entity in row.entities
         ),
     )
+
+
+def decision_to_json(step: Step, entry: TraceEntry) -> dict[str, JsonValue]:
+    """One decision as it stands in the ledger's trace."""
+    kind = "cut" if isinstance(entry, Cut) else "fact"
+    return {
+        "step": int(step),
+        "kind": kind,
+        **{key: value for key, value in asdict(entry).items() if value is not None},
+    }
+
+
+def decisions_from_json(rows: list[dict[str, Any]]) -> tuple[tuple[Step, TraceEntry], ...]:
+    """The decisions of a trace, in order."""
+    return tuple((Step(row["step"]), _decision(row)) for row in rows)
+
+
+def _decision(row: dict[str, Any]) -> TraceEntry:
+    if row["kind"] == "cut":
+        return Cut(row["message"], row["rule"], row["first"], row["last"])
+    evidence = row.get("evidence")
+    return FactVerdict(row["fact_id"], row.get("rule"), Evidence(**evidence) if evidence else None)
 
 
 def vector_from_row(value: Any) -> Vector:

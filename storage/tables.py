@@ -123,6 +123,7 @@ class JobRow(Base):
     reason: Mapped[str | None] = mapped_column(Text)
     rule: Mapped[str | None] = mapped_column(Text)
     counts: Mapped[JsonObject] = mapped_column(JSONB, server_default=text("'{}'::jsonb"))
+    trace: Mapped[list[JsonObject]] = mapped_column(JSONB, server_default=text("'[]'::jsonb"))
     attempts: Mapped[JsonObject] = mapped_column(JSONB, server_default=text("'{}'::jsonb"))
     retry_count: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     lost_count: Mapped[int] = mapped_column(Integer, server_default=text("0"))

@@ -96,11 +96,27 @@ class Scoped(Contract):
         return Scope(self.tenant_id, self.user_id)
 
 
+def _joined_parts(value: object) -> object:
+    """The text of a content that is a list of parts, as in the chat formats of model vendors; images are left out."""
+    if value is None:
+        return ""
+    if not isinstance(value, list):
+        return value
+    parts = [part.get("text") if isinstance(part, dict) else part for part in value]
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
 class MessageIn(Contract):
-    """One turn of the conversation, with its real role."""
+    """One turn of the conversation, with its real role. Other fields of a chat message are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     role: Role
-    content: str
+    content: Annotated[
+        str,
+        BeforeValidator(_joined_parts),
+        WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array"}, {"type": "null"}]}),
+    ]
 
 
 class IngestRequest(Scoped):

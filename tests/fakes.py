@@ -16,6 +16,7 @@ from domain.jobs import (
     AlreadyDone,
     Claim,
     Claimed,
+    Explanation,
     Finish,
     Job,
     JobView,
@@ -142,6 +143,9 @@ class FakeLedger:
         return not self.steal_lease
 
     def view(self, job_id: str) -> JobView | None:
+        return None
+
+    def explain(self, job_id: str) -> Explanation | None:
         return None
 
 

@@ -171,10 +171,13 @@ def test_jobs_of_one_user_run_in_the_order_of_acceptance(
     stack: Stack, model: ScriptedModel, stack_database: Database, user_id: str
 ) -> None:
     markers = [f"[{user_id}-{number}]" for number in range(3)]
-    model.when(markers[0], reply_slow(1, reply_facts(["用户第一个偏好是茶"])))
-    model.when(markers[1], reply_facts(["用户第二个偏好是咖啡"]))
-    model.when(markers[2], reply_facts(["用户第三个偏好是水"]))
-    jobs = [stack.ingest(user_id, f"{ZH} {marker}", "好的") for marker in markers]
+    model.when(markers[0], reply_slow(1, reply_facts(["用户的偏好是喝茶"])))
+    model.when(markers[1], reply_facts(["用户的偏好是喝咖啡"]))
+    model.when(markers[2], reply_facts(["用户的偏好是喝水"]))
+    jobs = [
+        stack.ingest(user_id, f"我的偏好是{drink} {marker}", "好的")
+        for drink, marker in zip(("喝茶", "喝咖啡", "喝水"), markers, strict=True)
+    ]
     ends = [stack.finished(job)["finished_at"] for job in jobs]
     assert ends == sorted(ends)
     assert len(memories(stack_database, user_id)) == 3

@@ -13,7 +13,7 @@ from admission.hygiene import clean_text
 from admission.locators import cut_locators, has_path, has_url
 from admission.noise import drop_noise_lines, has_noise
 from admission.secrets import find_secret
-from domain.candidate import Admitted, Candidate, Form, Kind, Message, Rejected, RejectReason, Role
+from domain.candidate import Admitted, Candidate, Cut, Form, Kind, Message, Rejected, RejectReason, Role
 from domain.scope import Scope
 
 USER, ASSISTANT, TOOL, SYSTEM = Role.USER, Role.ASSISTANT, Role.TOOL, Role.SYSTEM
@@ -41,7 +41,9 @@ def test_snapshots_are_refused(kind: Kind, reason: RejectReason) -> None:
 def test_a_secret_in_any_message_refuses_the_whole_candidate(role: Role) -> None:
     token = "gh" + "p_" + "a1B2c3D4e" * 4
     fenced = (role, f"```bash\nexport X={token}\n```")
-    assert admit(candidate(WISH, ANSWER, fenced)) == Rejected(RejectReason.CREDENTIAL, "github_token")
+    assert admit(candidate(WISH, ANSWER, fenced)) == Rejected(
+        RejectReason.CREDENTIAL, "github_token", (Cut(2, "github_token", 0, 2),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,16 +78,30 @@ def test_the_older_text_form_needs_the_user_only() -> None:
 def test_admitted_messages_are_clean_and_what_was_dropped_is_counted() -> None:
     user = (USER, "项目叫“青禾”，稿件在 https://a.example.com/x 。\r\n[INFO] one\r\n\r\n\r\n配置在 /etc/a.yml 里")
     verdict = admit(candidate(user, (TOOL, "rows: 12"), ANSWER, (ASSISTANT, "```\nx\n```")))
-    assert verdict == Admitted(
-        (Message(USER, '项目叫"青禾"，稿件在。\n\n配置在 里'), Message(*ANSWER)),
-        {"url": 1, "log_line": 1, "path": 1, "role_tool": 1, "fenced_code": 1},
-    )
+    assert isinstance(verdict, Admitted)
+    assert verdict.messages == (Message(USER, '项目叫"青禾"，稿件在。\n\n配置在 里'), Message(*ANSWER))
+    assert verdict.dropped == {
+        "url": 1, "log_line": 1, "path": 1, "role_tool": 1, "fenced_code": 1, "nothing_left": 1
+    }  # fmt: skip
+
+
+def test_every_cut_says_which_lines_of_which_message_it_took() -> None:
+    user = (USER, "我喜欢茶。\n```\nx = 1\n```\n报告在 /srv/a/b.md 里\n[INFO] one\n[INFO] two\n以后都用中文。")
+    verdict = admit(candidate((TOOL, "a\nb"), user, ANSWER))
+    assert isinstance(verdict, Admitted)
+    assert sorted(verdict.cuts, key=lambda cut: (cut.message, cut.first)) == [
+        Cut(0, "role_tool", 0, 1),
+        Cut(1, "fenced_code", 1, 3),
+        Cut(1, "path", 4, 4),
+        Cut(1, "log_line", 5, 5),
+        Cut(1, "log_line", 6, 6),
+    ]
 
 
 @pytest.mark.parametrize("when", ["这次", "以后", "今天", "长期", "本次", "just this once", "from now on"])
 def test_no_word_decides_what_is_worth_remembering(when: str) -> None:
     user = (USER, f"{when} 生成 HTML 报告")
-    assert admit(candidate(user, ANSWER)) == Admitted((Message(*user), Message(*ANSWER)), {})
+    assert admit(candidate(user, ANSWER)) == Admitted((Message(*user), Message(*ANSWER)))
 
 
 @pytest.mark.parametrize(

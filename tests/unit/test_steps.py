@@ -1,23 +1,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from domain.candidate import Candidate, Kind, Message, Role
 from domain.errors import Backend, TransientError
-from domain.facts import Entity, EntityType, FactFault, StagedFact
+from domain.facts import Entity, EntityType, Evidence, FactFault, FactVerdict, StagedFact
 from domain.jobs import Advance, Job, Outcome, Publish, Step
 from domain.scope import Scope
-from nlp.language import identify
 from pipeline.admit import admit_step
 from pipeline.cleanup import cleanup_step
 from pipeline.extract import extract_step
 from pipeline.language import check_language_step
 from pipeline.relink import relink_step
 from pipeline.validate import find_fault, validate_step
+from runtime.wiring import grounding_words, language_tools
 from tests.fakes import FakeEmbedder, FakeExtractor, is_finish, job, staged, unique_scope
 
+TOOLS, WORDS = language_tools(), grounding_words()
 ZH = (("user", '以后技术方案都用简体中文写，项目叫"青禾"。'), ("assistant", "好的，已记录。"))
 EN = (("user", "I always want short emails on Fridays."), ("assistant", "Noted."))
 FR = (("user", "Ma fille Una déteste les épinards, ne lui en propose jamais."), ("assistant", "C'est noté."))
@@ -58,7 +60,7 @@ def test_extract_ends_normally_when_nothing_was_found() -> None:
 )
 def test_facts_in_the_users_language_pass_without_a_second_run(turns: tuple[tuple[str, str], ...], fact: str) -> None:
     extractor = FakeExtractor([])
-    result = check_language_step(job(*turns, facts=[staged(fact)]), extractor=extractor, identify=identify)
+    result = check_language_step(job(*turns, facts=[staged(fact)]), extractor=extractor, tools=TOOLS)
     assert result == Advance()
     assert extractor.languages == []
 
@@ -77,7 +79,7 @@ def test_a_drifted_fact_is_replaced_by_one_constrained_second_run(
     turns: tuple[tuple[str, str], ...], drifted: str, correct: str, language: str
 ) -> None:
     extractor = FakeExtractor([[correct]])
-    result = check_language_step(job(*turns, facts=[staged(drifted)]), extractor=extractor, identify=identify)
+    result = check_language_step(job(*turns, facts=[staged(drifted)]), extractor=extractor, tools=TOOLS)
     assert isinstance(result, Advance)
     assert result.staged is not None
     assert [fact.text for fact in result.staged] == [correct]
@@ -86,7 +88,7 @@ def test_a_drifted_fact_is_replaced_by_one_constrained_second_run(
 
 def test_a_second_drift_fails_the_whole_write() -> None:
     extractor = FakeExtractor([["用户偏好简体中文", "User likes Chinese"]])
-    result = check_language_step(job(*ZH, facts=[staged("User likes Chinese")]), extractor=extractor, identify=identify)
+    result = check_language_step(job(*ZH, facts=[staged("User likes Chinese")]), extractor=extractor, tools=TOOLS)
     assert is_finish(result, Outcome.LANGUAGE_DRIFT, "language_drift")
 
 
@@ -97,7 +99,7 @@ def test_a_failing_model_in_the_second_run_is_left_to_the_retry() -> None:
 
     drifted = job(*ZH, facts=[staged("User likes Chinese")])
     with pytest.raises(TransientError):
-        check_language_step(drifted, extractor=Down([]), identify=identify)
+        check_language_step(drifted, extractor=Down([]), tools=TOOLS)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_a_failing_model_in_the_second_run_is_left_to_the_retry() -> None:
         ("The project is called Poco and uses PostgreSQL 18.6", "assistant", None),
         ("用户偏好简体中文", None, FactFault.BAD_ROLE),
         ("用户偏好简体中文", "system", FactFault.BAD_ROLE),
-        ("  ", "user", FactFault.EMPTY),
+        ("  ", "user", FactFault.NOT_A_STATEMENT),
         ("User\x07 likes tea", "user", FactFault.CONTROL_CHARACTERS),
         ("长" * 501, "user", FactFault.TOO_LONG),
         ("User's notes are in /home/anna/notes/plan.md", "user", FactFault.HAS_PATH),
@@ -122,12 +124,17 @@ def test_find_fault_names_what_is_wrong_with_a_fact(text: str, role: str | None,
 
 def test_validate_keeps_the_good_facts_and_counts_the_bad() -> None:
     good, bad = staged("用户偏好简体中文"), staged("参考 https://example.org/x 的写法")
-    result = validate_step(job(*ZH, facts=[good, bad]), max_chars=500)
-    assert result == Advance(staged=(good,), counts={"dropped_has_url": 1})
+    result = validate_step(job(*ZH, facts=[good, bad]), max_chars=500, words=WORDS)
+    evidence = Evidence(0, 0, len(ZH[0][1]), "user")
+    assert result == Advance(
+        staged=(replace(good, evidence=evidence),),
+        counts={"dropped_has_url": 1},
+        trace=(FactVerdict(good.id, None, evidence), FactVerdict(bad.id, "has_url")),
+    )
 
 
 def test_validate_rejects_when_no_fact_is_left() -> None:
-    result = validate_step(job(*ZH, facts=[staged("x" * 600)]), max_chars=500)
+    result = validate_step(job(*ZH, facts=[staged("x" * 600)]), max_chars=500, words=WORDS)
     assert is_finish(result, Outcome.REJECTED, "post_validation")
 
 
