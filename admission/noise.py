@@ -83,7 +83,7 @@ def line_rule(line: str) -> str:
         return "dump"
     if (_TABLE_HEAD.match(head) and "  " in head.strip()) or (_COLUMNS.match(head) and han_count(head) < 4):
         return "table"
-    name = next((name for name, shapes in RULES if any(shape.match(head) for shape in shapes)), "")
+    name = next((name for name, shapes in RULES if shapes.match(head)), "")
     if name == "command":
         return name if _is_command(head) else ""
     if not name and (

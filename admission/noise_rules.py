@@ -127,8 +127,9 @@ _TABLE: dict[str, tuple[str, ...]] = {
     ),
 }
 # fmt: on
-RULES: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = tuple(
-    (name, tuple(re.compile(shape) for shape in shapes)) for name, shapes in _TABLE.items()
+# One pattern a rule: trying its shapes one after the other costs a call for each.
+RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile("|".join(f"(?:{shape})" for shape in shapes))) for name, shapes in _TABLE.items()
 )
 # These shapes also fit what people write, so prose is let off.
 WEAK = frozenset(("code", "command"))

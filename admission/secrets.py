@@ -16,9 +16,14 @@ from admission.secret_values import is_login, is_password, is_pin, is_shaped, is
 
 @dataclass(frozen=True, slots=True)
 class SecretRule:
-    """A name for the verdict, a pattern, and a check of the value that the pattern found."""
+    """A name for the verdict, a pattern, and a check of the value that the pattern found.
+
+    `hints` are joined by "|"; without one of them in the lower-case text there is nothing to look for, which spares
+    most texts most patterns.
+    """
 
     name: str
+    hints: str
     pattern: re.Pattern[str]
     check: Callable[[str], bool] = is_shaped
 
@@ -33,7 +38,9 @@ def find_secret(text: str) -> str | None:
 
 
 def _first_rule(text: str) -> str | None:
-    return next((rule.name for rule in RULES if _holds(rule, text)), None)
+    lower = text.lower()
+    hinted = (rule for rule in RULES if any(hint in lower for hint in rule.hints.split("|")))
+    return next((rule.name for rule in hinted if _holds(rule, text)), None)
 
 
 def _holds(rule: SecretRule, text: str) -> bool:
@@ -76,57 +83,57 @@ _HOST = r"(?:[\w-]{1,63}\.){1,6}"
 # ruff: noqa: E501 - a row of the table stays on one line
 # fmt: off
 RULES: tuple[SecretRule, ...] = (
-    SecretRule("private_key_block", re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"), _always),
-    SecretRule("putty_key", re.compile(r"PuTTY-User-Key-File-\d"), _always),
-    SecretRule("age_key", _shape(r"AGE-SECRET-KEY-1[0-9A-Z]{50,64}")),
-    SecretRule("aws_key_id", _shape(r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}")),
-    SecretRule("sk_key", _shape(r"sk-(?=[A-Za-z0-9_-]{0,180}\d)[A-Za-z0-9_-]{20,200}")),
-    SecretRule("github_token", _shape(r"gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{40,255}")),
-    SecretRule("gitlab_token", _shape(r"gl(?:pat|dt|rt|ptt|soat|cbt|ft|agent)-[A-Za-z0-9_-]{20,64}")),
-    SecretRule("slack_token", _shape(r"xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-\d-[A-Za-z0-9-]{20,250}")),
-    SecretRule("stripe_key", _shape(r"(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,250}")),
-    SecretRule("google_key", _shape(r"AIza[A-Za-z0-9_-]{35}|GOCSPX-[A-Za-z0-9_-]{20,40}|ya29\.[A-Za-z0-9_-]{20,400}")),
-    SecretRule("telegram_bot", _shape(r"\d{8,10}:A[A-Za-z0-9_-]{34}")),
-    SecretRule("npm_token", _shape(r"npm_[A-Za-z0-9]{30,64}")),
-    SecretRule("pypi_token", _shape(r"pypi-[A-Za-z0-9_-]{40,250}")),
-    SecretRule("huggingface_token", _shape(r"(?:hf|api_org)_[A-Za-z0-9]{30,64}")),
-    SecretRule("sendgrid_key", _shape(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{30,64}")),
-    SecretRule("twilio_key", _shape(r"SK[0-9a-f]{32}")),
-    SecretRule("azure_key", re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}==(?![A-Za-z0-9=])")),
-    SecretRule("aliyun_key_id", _shape(r"LTAI[A-Za-z0-9]{12,30}")),
-    SecretRule("tencent_key_id", _shape(r"AKID[A-Za-z0-9]{28,40}")),
-    SecretRule("volcengine_key_id", _shape(r"AKLT[A-Za-z0-9]{20,60}")),
-    SecretRule("zhipu_key", _shape(r"[0-9a-f]{32}\.[A-Za-z0-9]{16}")),
-    SecretRule("vendor_token", _shape(r"(?:gsk|xai|pplx|r8|dop_v1|shp(?:at|ss|ca)|lin_api|ntn|dckr_pat|tvly)[_-][A-Za-z0-9_-]{24,128}")),
-    SecretRule("vault_token", _shape(r"hv[sb]\.[A-Za-z0-9_-]{20,200}|ATATT3x[A-Za-z0-9_=-]{40,250}|dapi[0-9a-f]{32}")),
-    SecretRule("jwt", _shape(r"eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}(?:\.[A-Za-z0-9_-]{0,2000})?")),
-    SecretRule("url_login", re.compile(r"://[^\s/@:\"'<>，。]{0,64}:(?P<v>[^\s/\"'，。]{2,128})@(?=[\w\[])"), is_login),
-    SecretRule("url_token", re.compile(r"://(?P<v>[A-Za-z0-9_-]{20,128})(?::[^\s/@]{0,64})?@"), is_token),
-    SecretRule("slack_webhook", re.compile(r"hooks\.slack\.com/(?:services|workflows)/(?P<v>T[A-Za-z0-9_/]{10,160})")),
-    SecretRule("discord_webhook", re.compile(r"discord(?:app)?\.com/api/webhooks/\d{5,25}/(?P<v>[\w-]{20,120})")),
-    SecretRule("dingtalk_webhook", re.compile(r"oapi\.dingtalk\.com/robot/send\?access_token=(?P<v>[\w-]{10,128})")),
-    SecretRule("feishu_webhook", re.compile(r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v?\d?/?hook/(?P<v>[\w-]{10,64})")),
-    SecretRule("wecom_webhook", re.compile(r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<v>[\w-]{10,64})")),
-    SecretRule("generic_webhook", _words(rf"{_HOST}[a-z]{{2,10}}/[\w/.-]{{0,80}}(?:web)?hook[\w/.-]{{0,40}}/(?P<v>[\w-]{{24,160}})"), is_token),
-    SecretRule("bearer", _words(r"\bbearer[ \t]{1,4}(?P<v>[\w.~+/-]{8,4000}={0,2})"), is_token),
-    SecretRule("authorization", _words(r"authorization[\"']?[ \t]{0,4}[:=：][ \t]{0,4}[\"']?(?:[a-z-]{1,20}[ \t]{1,4})?(?P<v>[^\s\"',;]{8,400})"), is_token),
-    SecretRule("auth_header", _words(r"\bx-[a-z-]{0,30}(?:key|token|secret|auth)[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?(?P<v>[^\s\"',;]{6,400})"), is_token),
-    SecretRule("cookie", _words(r"\bcookies?[\"']?\s{0,4}[:=：]\s{0,4}[\"']?(?:[\w.-]{1,60}=[^\s;\"']{0,200};\s{0,4}){0,8}[\w.-]{1,60}=(?P<v>[^\s;\"']{8,400})"), is_token),
-    SecretRule("session_id", _words(r"\b(?:(?:php|j)?sess(?:ion)?_?id|sid|csrf_?token)[ \t]{0,2}[=:][ \t]{0,2}(?P<v>[\w.%-]{16,200})"), is_token),
-    SecretRule("password_assignment", _words(rf"{_EN_PW}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_password),
-    SecretRule("token_assignment", _words(rf"{_EN_KEY}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_token),
-    SecretRule("ak_sk_assignment", _words(r"(?<![a-z0-9])(?:ak|sk)[ \t]{0,3}[:=：是为][ \t\"']{0,3}(?P<v>[a-z0-9+/=_-]{16,128})"), is_token),
-    SecretRule("password_flag", re.compile(r"\b(?:mysql\w{0,6}|mariadb|sshpass|mongo\w{0,8}|redis-cli)\b[^\n]{0,160}?[ \t]-[pa][ \t]?(?P<v>[^\s-]\S{3,128})"), is_password),
-    SecretRule("login_flag", re.compile(r"\b(?:docker|podman|helm|az|oc|curl|wget|http)\b[^\n]{0,160}?[ \t](?:-p[ \t]|(?:-u|--user)[ \t][\w.@-]{1,60}:)(?P<v>[^\s:/]{4,128})"), is_password),
-    SecretRule("long_flag", _words(r"--(?:[a-z]{1,12}-){0,2}(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<v>[^\s\"']{4,200})"), is_password),
-    SecretRule("password_zh", _words(rf"{_ZH_PW}{_ZH_TALK}[\s\u4e00-\u9fff]{{0,8}}?(?:{_ZH_IS}了?|用){_VALUE}{_UNIT}"), is_password),
-    SecretRule("password_next", _words(rf"(?:密码|密碼|口令)[ \t]{{0,2}}(?P<v>[!-&*-~][!-~]{{5,64}}|\d{{4,12}}(?!\d)){_UNIT}"), is_password),
-    SecretRule("token_zh", _words(rf"{_ZH_KEY}{_ZH_TALK}[\s\u4e00-\u9fff]{{0,6}}?{_ZH_IS}了?{_VALUE}"), is_token),
-    SecretRule("token_next", _words(r"(?:令牌|密钥|秘钥|密匙|授权码|激活码|(?<![a-z])token|(?:api|secret|access)[ _-]?key)[ \t]{1,2}(?P<v>[\w.+/=-]{16,400})"), is_token),
-    SecretRule("password_en", _words(rf"\b{_EN_PW}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}{_UNIT}"), is_password),
-    SecretRule("token_en", _words(rf"\b{_EN_KEY}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}"), is_token),
-    SecretRule("use_password", _words(rf"\b(?:use|with|enter|type)[ \t](?:the[ \t])?{_EN_PW}[ \t]{_VALUE}{_UNIT}"), is_password),
-    SecretRule("one_time_code", _words(rf"(?:验证码|校验码|动态码|短信码|动态口令|verification\ code|one-time\ (?:code|password)|(?<![a-z])otp(?![a-z])|2fa\ code)[\s\u4e00-\u9fff]{{0,4}}?(?:is|[:：=])?[\s\"'（(]{{0,3}}(?P<v>(?<!\d)\d{{4,8}}(?!\d)){_UNIT}"), is_pin),
-    SecretRule("pin", _words(rf"(?:(?<![a-z])pin(?:[ \t]code|[ \t]number)?(?:[ \t](?:for|of)[ \t][\w \t]{{1,30}}?)?{_EN_IS}|(?<![a-z])pin[ \t]?码[\s\u4e00-\u9fff]{{0,4}}?[:：]?|(?:支付|取款|门禁|锁屏|开机|银行卡)密码[\s\u4e00-\u9fff]{{0,4}}?[:：]?)[\s\"'（(]{{0,3}}(?P<v>\d{{4,10}}(?!\d)){_UNIT}"), is_pin),
+    SecretRule("private_key_block", "private key", re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"), _always),
+    SecretRule("putty_key", "putty-user", re.compile(r"PuTTY-User-Key-File-\d"), _always),
+    SecretRule("age_key", "age-secret-key", _shape(r"AGE-SECRET-KEY-1[0-9A-Z]{50,64}")),
+    SecretRule("aws_key_id", "akia|asia|abia|acca", _shape(r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}")),
+    SecretRule("sk_key", "sk-", _shape(r"sk-(?=[A-Za-z0-9_-]{0,180}\d)[A-Za-z0-9_-]{20,200}")),
+    SecretRule("github_token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", _shape(r"gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{40,255}")),
+    SecretRule("gitlab_token", "glpat-|gldt-|glrt-|glptt-|glsoat-|glcbt-|glft-|glagent-", _shape(r"gl(?:pat|dt|rt|ptt|soat|cbt|ft|agent)-[A-Za-z0-9_-]{20,64}")),
+    SecretRule("slack_token", "xox|xapp-", _shape(r"xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-\d-[A-Za-z0-9-]{20,250}")),
+    SecretRule("stripe_key", "k_live_|k_test_|whsec_", _shape(r"(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,250}")),
+    SecretRule("google_key", "aiza|gocspx-|ya29.", _shape(r"AIza[A-Za-z0-9_-]{35}|GOCSPX-[A-Za-z0-9_-]{20,40}|ya29\.[A-Za-z0-9_-]{20,400}")),
+    SecretRule("telegram_bot", ":a", _shape(r"\d{8,10}:A[A-Za-z0-9_-]{34}")),
+    SecretRule("npm_token", "npm_", _shape(r"npm_[A-Za-z0-9]{30,64}")),
+    SecretRule("pypi_token", "pypi-", _shape(r"pypi-[A-Za-z0-9_-]{40,250}")),
+    SecretRule("huggingface_token", "hf_|api_org_", _shape(r"(?:hf|api_org)_[A-Za-z0-9]{30,64}")),
+    SecretRule("sendgrid_key", "sg.", _shape(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{30,64}")),
+    SecretRule("twilio_key", "sk", _shape(r"SK[0-9a-f]{32}")),
+    SecretRule("azure_key", "==", re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}==(?![A-Za-z0-9=])")),
+    SecretRule("aliyun_key_id", "ltai", _shape(r"LTAI[A-Za-z0-9]{12,30}")),
+    SecretRule("tencent_key_id", "akid", _shape(r"AKID[A-Za-z0-9]{28,40}")),
+    SecretRule("volcengine_key_id", "aklt", _shape(r"AKLT[A-Za-z0-9]{20,60}")),
+    SecretRule("zhipu_key", ".", _shape(r"[0-9a-f]{32}\.[A-Za-z0-9]{16}")),
+    SecretRule("vendor_token", "gsk|xai|pplx|r8|dop_v1|shpat|shpss|shpca|lin_api|ntn|dckr_pat|tvly", _shape(r"(?:gsk|xai|pplx|r8|dop_v1|shp(?:at|ss|ca)|lin_api|ntn|dckr_pat|tvly)[_-][A-Za-z0-9_-]{24,128}")),
+    SecretRule("vault_token", "hvs.|hvb.|atatt3x|dapi", _shape(r"hv[sb]\.[A-Za-z0-9_-]{20,200}|ATATT3x[A-Za-z0-9_=-]{40,250}|dapi[0-9a-f]{32}")),
+    SecretRule("jwt", "eyj", _shape(r"eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}(?:\.[A-Za-z0-9_-]{0,2000})?")),
+    SecretRule("url_login", "://", re.compile(r"://[^\s/@:\"'<>，。]{0,64}:(?P<v>[^\s/\"'，。]{2,128})@(?=[\w\[])"), is_login),
+    SecretRule("url_token", "://", re.compile(r"://(?P<v>[A-Za-z0-9_-]{20,128})(?::[^\s/@]{0,64})?@"), is_token),
+    SecretRule("slack_webhook", "hooks.slack.com", re.compile(r"hooks\.slack\.com/(?:services|workflows)/(?P<v>T[A-Za-z0-9_/]{10,160})")),
+    SecretRule("discord_webhook", "/api/webhooks", re.compile(r"discord(?:app)?\.com/api/webhooks/\d{5,25}/(?P<v>[\w-]{20,120})")),
+    SecretRule("dingtalk_webhook", "oapi.dingtalk", re.compile(r"oapi\.dingtalk\.com/robot/send\?access_token=(?P<v>[\w-]{10,128})")),
+    SecretRule("feishu_webhook", "open.feishu|open.larksuite", re.compile(r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v?\d?/?hook/(?P<v>[\w-]{10,64})")),
+    SecretRule("wecom_webhook", "qyapi.weixin", re.compile(r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<v>[\w-]{10,64})")),
+    SecretRule("generic_webhook", "hook", _words(rf"{_HOST}[a-z]{{2,10}}/[\w/.-]{{0,80}}(?:web)?hook[\w/.-]{{0,40}}/(?P<v>[\w-]{{24,160}})"), is_token),
+    SecretRule("bearer", "bearer", _words(r"\bbearer[ \t]{1,4}(?P<v>[\w.~+/-]{8,4000}={0,2})"), is_token),
+    SecretRule("authorization", "authorization", _words(r"authorization[\"']?[ \t]{0,4}[:=：][ \t]{0,4}[\"']?(?:[a-z-]{1,20}[ \t]{1,4})?(?P<v>[^\s\"',;]{8,400})"), is_token),
+    SecretRule("auth_header", "x-", _words(r"\bx-[a-z-]{0,30}(?:key|token|secret|auth)[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?(?P<v>[^\s\"',;]{6,400})"), is_token),
+    SecretRule("cookie", "cookie", _words(r"\bcookies?[\"']?\s{0,4}[:=：]\s{0,4}[\"']?(?:[\w.-]{1,60}=[^\s;\"']{0,200};\s{0,4}){0,8}[\w.-]{1,60}=(?P<v>[^\s;\"']{8,400})"), is_token),
+    SecretRule("session_id", "sess|sid|csrf", _words(r"\b(?:(?:php|j)?sess(?:ion)?_?id|sid|csrf_?token)[ \t]{0,2}[=:][ \t]{0,2}(?P<v>[\w.%-]{16,200})"), is_token),
+    SecretRule("password_assignment", "pass|pwd", _words(rf"{_EN_PW}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_password),
+    SecretRule("token_assignment", "secret|token|key|credential", _words(rf"{_EN_KEY}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_token),
+    SecretRule("ak_sk_assignment", "ak|sk", _words(r"(?<![a-z0-9])(?:ak|sk)[ \t]{0,3}[:=：是为][ \t\"']{0,3}(?P<v>[a-z0-9+/=_-]{16,128})"), is_token),
+    SecretRule("password_flag", "mysql|mariadb|sshpass|mongo|redis-cli", re.compile(r"\b(?:mysql\w{0,6}|mariadb|sshpass|mongo\w{0,8}|redis-cli)\b[^\n]{0,160}?[ \t]-[pa][ \t]?(?P<v>[^\s-]\S{3,128})"), is_password),
+    SecretRule("login_flag", "docker|podman|helm|az|oc|curl|wget|http", re.compile(r"\b(?:docker|podman|helm|az|oc|curl|wget|http)\b[^\n]{0,160}?[ \t](?:-p[ \t]|(?:-u|--user)[ \t][\w.@-]{1,60}:)(?P<v>[^\s:/]{4,128})"), is_password),
+    SecretRule("long_flag", "--", _words(r"--(?:[a-z]{1,12}-){0,2}(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<v>[^\s\"']{4,200})"), is_password),
+    SecretRule("password_zh", "密码|密碼|口令|暗号|パスワード|passcode|password|passwd|pwd", _words(rf"{_ZH_PW}{_ZH_TALK}[\s\u4e00-\u9fff]{{0,8}}?(?:{_ZH_IS}了?|用){_VALUE}{_UNIT}"), is_password),
+    SecretRule("password_next", "密码|密碼|口令", _words(rf"(?:密码|密碼|口令)[ \t]{{0,2}}(?P<v>[!-&*-~][!-~]{{5,64}}|\d{{4,12}}(?!\d)){_UNIT}"), is_password),
+    SecretRule("token_zh", "令牌|密钥|秘钥|密匙|金钥|凭证|凭据|授权码|激活码|token|secret|key|ak|sk", _words(rf"{_ZH_KEY}{_ZH_TALK}[\s\u4e00-\u9fff]{{0,6}}?{_ZH_IS}了?{_VALUE}"), is_token),
+    SecretRule("token_next", "令牌|密钥|秘钥|密匙|授权码|激活码|token|key", _words(r"(?:令牌|密钥|秘钥|密匙|授权码|激活码|(?<![a-z])token|(?:api|secret|access)[ _-]?key)[ \t]{1,2}(?P<v>[\w.+/=-]{16,400})"), is_token),
+    SecretRule("password_en", "pass|pwd", _words(rf"\b{_EN_PW}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}{_UNIT}"), is_password),
+    SecretRule("token_en", "secret|token|key|credential", _words(rf"\b{_EN_KEY}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}"), is_token),
+    SecretRule("use_password", "pass|pwd", _words(rf"\b(?:use|with|enter|type)[ \t](?:the[ \t])?{_EN_PW}[ \t]{_VALUE}{_UNIT}"), is_password),
+    SecretRule("one_time_code", "验证码|校验码|动态码|短信码|动态口令|verification|one-time|otp|2fa", _words(rf"(?:验证码|校验码|动态码|短信码|动态口令|verification\ code|one-time\ (?:code|password)|(?<![a-z])otp(?![a-z])|2fa\ code)[\s\u4e00-\u9fff]{{0,4}}?(?:is|[:：=])?[\s\"'（(]{{0,3}}(?P<v>(?<!\d)\d{{4,8}}(?!\d)){_UNIT}"), is_pin),
+    SecretRule("pin", "pin|密码", _words(rf"(?:(?<![a-z])pin(?:[ \t]code|[ \t]number)?(?:[ \t](?:for|of)[ \t][\w \t]{{1,30}}?)?{_EN_IS}|(?<![a-z])pin[ \t]?码[\s\u4e00-\u9fff]{{0,4}}?[:：]?|(?:支付|取款|门禁|锁屏|开机|银行卡)密码[\s\u4e00-\u9fff]{{0,4}}?[:：]?)[\s\"'（(]{{0,3}}(?P<v>\d{{4,10}}(?!\d)){_UNIT}"), is_pin),
 )
 # fmt: on
