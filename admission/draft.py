@@ -64,10 +64,6 @@ class Draft:
                 kept.append(line)
         self.lines = kept
 
-    def rewrite(self, texts: Iterable[str]) -> None:
-        """Give every line a new text."""
-        self.lines = [replace(line, text=text) for line, text in zip(self.lines, texts, strict=True)]
-
     def remove(self, spans: list[tuple[int, int]], rule: str) -> None:
         """Cut spans of characters out of the text; what stands around a span of several lines becomes one line."""
         text, starts = self.text, self._starts()

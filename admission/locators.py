@@ -58,6 +58,8 @@ _ROOT = re.compile(
 _FILE_NAME = re.compile(r"[\w@+~-]{1,80}\.[A-Za-z][A-Za-z0-9]{0,7}\Z")
 _SENTENCE_END = ".,;:!?'*"
 
+# Without one of these a line holds neither a path nor a URL, which spares most lines the patterns above.
+_SIGN = re.compile(r"[/\\@]|www\.|data:|magnet:|mailto:", re.IGNORECASE)
 _MARK = "\x00"
 _OPENERS, _CLOSERS = "(（[【<《\"'`{", ")）]】>》\"'`}"
 _LINK = re.compile(rf"!?\[([^\[\]\n{_MARK}]{{0,200}})\]\([ \t]{{0,4}}{_MARK}[ \t]{{0,4}}(?:\"[^\"\n]{{0,80}}\")?\)")
@@ -78,22 +80,14 @@ def cut_locators(text: str) -> tuple[str, Counter[str]]:
 
 def cut_locators_once(draft: Draft) -> None:
     """One pass of `cut_locators`. No pattern reaches beyond its line."""
-    text = _without_mark(draft.text)
-    cut: Counter[str] = Counter()
-    marked = _mark(text, cut)
-    if not cut:
-        return
-    for line, with_marks in zip(draft.lines, marked.split("\n"), strict=True):
-        if _MARK in with_marks:
-            _note(draft, line)
-    draft.rewrite(_heal(marked).split("\n"))
-
-
-def _note(draft: Draft, line: Line) -> None:
-    cut: Counter[str] = Counter()
-    _mark(_without_mark(line.text), cut)
-    for rule in cut.elements():
-        draft.cut(rule, line)
+    for place, line in enumerate(draft.lines):
+        if _SIGN.search(line.text):
+            cut: Counter[str] = Counter()
+            marked = _mark(_without_mark(line.text), cut)
+            if cut:
+                draft.lines[place] = Line(line.number, _heal(marked))
+            for rule in cut.elements():
+                draft.cut(rule, line)
 
 
 def has_url(text: str) -> bool:

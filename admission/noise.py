@@ -33,6 +33,8 @@ _TABLE_HEAD = re.compile(r"\s{0,12}[A-Z%][A-Z0-9%/()_:+-]{0,20}(?:\s{1,40}[A-Z%]
 _REPORT_HEAD = re.compile(r"\s{0,8}[A-Z][A-Za-z/]{1,20}(?: [a-z/]{1,20}){0,3}:\s*\Z")
 _GAP = re.compile(r"\S {2,}\S|\t|\|")
 _JSON = re.compile(r"\s{0,8}[{\[].{0,200}?[\"']\w[^\"'\n]{0,60}[\"']\s?:")
+# Words and commas only, to a full stop: no machine prints that, and most lines need no other pattern.
+_PLAIN_SENTENCE = re.compile(r"[A-Z][a-z']{0,20}(?:,? [A-Za-z'-]{1,20}){4,60}[.!?]|[\u4e00-\u9fff，。、！？；]{8,400}")
 _DIFF_LINE = re.compile(r"[+\-@\\ \t]")
 _BULLET = re.compile(r"[-+] ?[\u4e00-\u9fff]")
 
@@ -77,7 +79,7 @@ def label_lines(lines: list[str]) -> list[str]:
 def line_rule(line: str) -> str:
     """The rule that a line breaks by itself, or an empty string."""
     head = line[:HEAD]
-    if not head.strip():
+    if not head.strip() or _PLAIN_SENTENCE.fullmatch(line):
         return ""
     if _JSON.match(head) and line.rstrip()[-1:] in "}],":
         return "dump"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from admission.hygiene import folded
 from admission.secret_values import is_login, is_password, is_pin, is_shaped, is_token
@@ -39,8 +40,8 @@ def find_secret(text: str) -> str | None:
 
 def _first_rule(text: str) -> str | None:
     lower = text.lower()
-    hinted = (rule for rule in RULES if any(hint in lower for hint in rule.hints.split("|")))
-    return next((rule.name for rule in hinted if _holds(rule, text)), None)
+    hinted = {hint for hint in _HINTS if hint in lower}
+    return next((rule.name for rule in RULES if hinted.intersection(_hints(rule)) and _holds(rule, text)), None)
 
 
 def _holds(rule: SecretRule, text: str) -> bool:
@@ -137,3 +138,11 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule("pin", "pin|密码", _words(rf"(?:(?<![a-z])pin(?:[ \t]code|[ \t]number)?(?:[ \t](?:for|of)[ \t][\w \t]{{1,30}}?)?{_EN_IS}|(?<![a-z])pin[ \t]?码[\s\u4e00-\u9fff]{{0,4}}?[:：]?|(?:支付|取款|门禁|锁屏|开机|银行卡)密码[\s\u4e00-\u9fff]{{0,4}}?[:：]?)[\s\"'（(]{{0,3}}(?P<v>\d{{4,10}}(?!\d)){_UNIT}"), is_pin),
 )
 # fmt: on
+
+
+@cache
+def _hints(rule: SecretRule) -> tuple[str, ...]:
+    return tuple(rule.hints.split("|"))
+
+
+_HINTS = frozenset(hint for rule in RULES for hint in _hints(rule))
