@@ -34,7 +34,9 @@ _REPORT_HEAD = re.compile(r"\s{0,8}[A-Z][A-Za-z/]{1,20}(?: [a-z/]{1,20}){0,3}:\s
 _GAP = re.compile(r"\S {2,}\S|\t|\|")
 _JSON = re.compile(r"\s{0,8}[{\[].{0,200}?[\"']\w[^\"'\n]{0,60}[\"']\s?:")
 # Words and commas only, to a full stop: no machine prints that, and most lines need no other pattern.
-_PLAIN_SENTENCE = re.compile(r"[A-Z][a-z']{0,20}(?:,? [A-Za-z][a-z'-]{0,20}){4,60}[.!?]|[\u4e00-\u9fff，。、！？；]{8,400}")
+_PLAIN_SENTENCE = re.compile(
+    r"[A-Z][a-z']{0,20}(?:,? [A-Za-z][a-z'-]{0,20}){4,60}[.!?]|[\u4e00-\u9fff，。、！？；]{8,400}"
+)
 _DIFF_LINE = re.compile(r"[+\-@\\ \t]")
 _BULLET = re.compile(r"[-+] ?[\u4e00-\u9fff]")
 

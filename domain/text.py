@@ -7,6 +7,8 @@ import re
 
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]")
 LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['\u2019-][A-Za-z\u00c0-\u024f]+)*")
+SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.(?=\s)")
+_FULL_STOP = re.compile(r"[。．]\Z|(?<=[a-z0-9\"')]{2})(?<!etc)(?<!Inc)(?<!Ltd)\.\Z")
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -23,6 +25,20 @@ def latin_word_count(text: str) -> int:
 def storable(text: str) -> str:
     """The text without NUL and lone surrogates, which neither UTF-8 nor jsonb can hold."""
     return _NOT_STORABLE.sub("", text)
+
+
+def canonical(text: str) -> str:
+    """One spelling for one statement: single spaces, no final full stop; abbreviations keep theirs."""
+    return _FULL_STOP.sub("", " ".join(text.split()))
+
+
+def ending(text: str, limit: int) -> str:
+    """The end of a text in at most `limit` characters, from the beginning of a sentence where there is one."""
+    if len(text) <= limit:
+        return text
+    tail = text[-limit:]
+    border = SENTENCE_END.search(tail)
+    return tail[border.end() :].lstrip() or tail if border else tail
 
 
 def content_hash(text: str) -> str:

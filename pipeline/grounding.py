@@ -19,6 +19,7 @@ from domain.facts import Evidence
 from domain.ports import WordFinder
 from domain.text import HAN
 from pipeline import grounding_cues as cues
+from pipeline.contrasts import swapped
 from pipeline.numbers import missing_numbers
 from pipeline.sentences import Span, clauses, sentences
 
@@ -37,6 +38,7 @@ class Ungrounded(StrEnum):
 
     NAME = "name_not_said"
     NUMBER = "number_not_said"
+    VALUE = "value_not_said"
     NEGATION = "negation_differs"
     NOT_SAID = "not_said"
     ONLY_SUGGESTED = "only_suggested"
@@ -77,6 +79,8 @@ def ground(text: str, attributed_to: str | None, messages: Sequence[Message], wo
         return Ungrounded.NAME
     if missing_numbers(text, everything):
         return Ungrounded.NUMBER
+    if swapped(text, everything):
+        return Ungrounded.VALUE
     sources = list(_sources(messages, attributed_to))
     content = words.content(text)
     best = max(sources, key=lambda source: _share(content, _normal(source.span.text)), default=None)
@@ -153,11 +157,15 @@ def _agrees(text: str, content: list[str], best: _Source) -> bool:
     clause = _closest_clause(content, best.span.text)
     if _share(content, _normal(clause)) < _SAME_CLAIM:
         return True
-    in_fact = cues.NEGATION.search(text) is not None
-    if in_fact == (cues.NEGATION.search(clause) is not None):
+    in_fact = _is_negated(text)
+    if in_fact == _is_negated(clause):
         return True
     # The negation may stand in the next clause: "香菜，我从来不吃".
-    return in_fact and cues.NEGATION.search(best.span.text) is not None
+    return in_fact and _is_negated(best.span.text)
+
+
+def _is_negated(text: str) -> bool:
+    return cues.NEGATION.search(cues.EITHER_WAY.sub("", text)) is not None
 
 
 def _closest_clause(content: list[str], sentence: str) -> str:
@@ -168,7 +176,7 @@ def _is_borrowed(content: list[str], said: str, messages: Sequence[Message]) -> 
     """Whether much of the fact stands only in what the assistant proposed and the user never took up."""
     proposed = _normal("\n".join(_proposals(messages)))
     borrowed = [word for word in content if _covered(word, said) < 0.5 <= _covered(word, proposed)]
-    return _weight(borrowed) > _BORROWED * _weight(content)
+    return bool(borrowed) and _weight(borrowed) >= _BORROWED * _weight(content)
 
 
 def _proposals(messages: Sequence[Message]) -> Iterator[str]:

@@ -82,6 +82,13 @@ class Settings(BaseSettings):
     embedding_timeout_seconds: float = Field(
         10.0, gt=0, le=120, description="Time limit of one embedding call, in seconds."
     )
+    embedding_max_chars: int = Field(
+        2000,
+        ge=100,
+        le=100_000,
+        description="Longest text given to the embedding model; of a longer conversation its end is used to look up "
+        "what is known, while extraction sees all of it.",
+    )
     embedding_calibration: Path | None = Field(
         None, description="JSON file that maps the model's cosine to a score; unset: the one shipped for the model."
     )

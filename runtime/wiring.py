@@ -104,7 +104,8 @@ class Services:
             embedder=self.embedder,
             index=self.index,
         )
-        return Mem0Extractor(inference, mem0_dir=(self.settings.home / "mem0").absolute())
+        home, limit = self.settings.home.absolute(), self.settings.embedding_max_chars
+        return Mem0Extractor(inference, mem0_dir=home / "mem0", embedding_max_chars=limit)
 
     @cached_property
     def steps(self) -> Mapping[Step, StepFunction]:

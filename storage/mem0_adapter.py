@@ -43,8 +43,9 @@ class Inference:
 class Mem0Extractor:
     """domain.ports.Extractor by mem0 2.0.12."""
 
-    def __init__(self, inference: Inference, *, mem0_dir: Path) -> None:
+    def __init__(self, inference: Inference, *, mem0_dir: Path, embedding_max_chars: int) -> None:
         self._inference = inference
+        self._max_chars = embedding_max_chars
         self._mem0_dir = mem0_dir
         self._template: Any = None
 
@@ -84,7 +85,7 @@ class Mem0Extractor:
         parts = self._inference
         memory = copy.copy(self._template)
         model = CanonicalModel(parts.model, parts.parse, parts.to_json, tuple(messages))
-        embedder = RememberingEmbedder(parts.embedder)
+        embedder = RememberingEmbedder(parts.embedder, self._max_chars, tuple(messages))
         store = CapturingVectorStore(parts.index, scope)
         memory.llm, memory.embedding_model, memory.vector_store = model, embedder, store
         memory.db = SilentHistory()

@@ -7,14 +7,15 @@ section 4). Here every failure is remembered, so that the adapter can raise it o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from domain.candidate import JsonValue, Message
+from domain.candidate import JsonValue, Message, Role
 from domain.errors import TransientError
 from domain.facts import Fact, Vector
 from domain.ports import AnswerParser, Embedder, ExtractionModel, ExtractionPrompt, MemoryIndex, Purpose
 from domain.scope import Scope
+from domain.text import canonical, ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +85,26 @@ class CanonicalModel:
         except TransientError as exc:
             self.failure = exc
             raise
-        self.facts = {fact.text: fact for fact in facts}
+        # One statement has one text, so that it is known again however it is spaced or ended.
+        self.facts = {}
+        for fact in facts:
+            text = canonical(fact.text)
+            self.facts.setdefault(text, replace(fact, text=text))
+        facts = list(self.facts.values())
         # mem0 strips code fences and <think> blocks from the answer; a fact may legitimately hold such characters.
         return self.to_json(facts).replace("<", "\\u003c").replace("`", "\\u0060")
 
 
 @dataclass(slots=True)
 class RememberingEmbedder:
-    """mem0's embedding model: ours, with its first failure kept."""
+    """mem0's embedding model: ours, with its first failure kept and no text longer than it can take.
+
+    mem0 embeds a whole conversation to look up what is known. A long one is looked up by the end of what the user said.
+    """
 
     embedder: Embedder
+    max_chars: int
+    conversation: tuple[Message, ...] = ()
     failure: TransientError | None = None
 
     def embed(self, text: str, memory_action: str | None = None) -> Vector:
@@ -104,7 +115,15 @@ class RememberingEmbedder:
         """A vector for each text. mem0 embeds a conversation for `search` and facts for `add`."""
         purpose = Purpose.QUERY if memory_action == "search" else Purpose.STORE
         try:
-            return self.embedder.embed(texts, purpose)
+            return self.embedder.embed([self._fitting(text, purpose) for text in texts], purpose)
         except TransientError as exc:
             self.failure = exc
             raise
+
+    def _fitting(self, text: str, purpose: Purpose) -> str:
+        if len(text) <= self.max_chars:
+            return text
+        if purpose is Purpose.STORE:
+            return text[: self.max_chars]
+        said = "\n".join(message.content for message in self.conversation if message.role is Role.USER)
+        return ending(said or text, self.max_chars)

@@ -18,7 +18,7 @@ from domain.errors import Backend, TransientError
 from domain.facts import Entity, EntityType, Fact, StagedFact
 from domain.jobs import Advance, Claimed, Publish, Step
 from domain.memory import Neighbour
-from domain.ports import ExtractionPrompt
+from domain.ports import ExtractionPrompt, Purpose
 from domain.retry import RetryPolicy
 from domain.scope import Scope
 from storage.database import Database
@@ -73,7 +73,7 @@ def extractor(mem0_dir: Path, model: ScriptedAnswers, **ports: Any) -> Mem0Extra
         language_rule=lambda code: f"IN {code}",
         **parts,
     )
-    return Mem0Extractor(inference, mem0_dir=mem0_dir)
+    return Mem0Extractor(inference, mem0_dir=mem0_dir, embedding_max_chars=200)
 
 
 def extract(mem0_dir: Path, model: ScriptedAnswers, language: str | None = None, **ports: Any) -> list[StagedFact]:
@@ -117,6 +117,21 @@ def test_the_prompt_holds_the_conversation_our_rules_and_no_earlier_conversation
     assert "OUR RULES" in first.user
     assert first.conversation == TURNS
     assert TURNS[0].content not in second.user
+
+
+# Kinds: NousResearch/hermes-agent#106235, mem0ai/mem0#5148.
+def test_a_long_conversation_is_looked_up_by_its_end_and_extracted_whole(mem0_dir: Path) -> None:
+    embedder, model = FakeEmbedder(), ScriptedAnswers([Fact("长" * 300, "user")])
+    story = "我们聊了很多无关的东西。" * 40
+    turns = (Message(Role.USER, f"{story}以后都用中文回答。"), Message(Role.ASSISTANT, "好。" * 300))
+    extractor(mem0_dir, model, embedder=embedder).extract(unique_scope(), turns, language=None)
+    by_purpose = {purpose: [text for text, used in embedder.embedded if used is purpose] for purpose in Purpose}
+    (looked_up,) = by_purpose[Purpose.QUERY]
+    assert len(looked_up) <= 200
+    assert looked_up.startswith("我们聊了很多")
+    assert looked_up.endswith("以后都用中文回答。")
+    assert [len(text) for text in by_purpose[Purpose.STORE]] == [200]
+    assert story in model.prompts[0].user
 
 
 def test_a_second_run_sends_the_old_rules_and_the_language(mem0_dir: Path) -> None:

@@ -44,6 +44,42 @@ def test_a_job_shows_states_and_times_but_no_content(stack: Stack, user_id: str)
     assert "marker-word" not in json.dumps(shown)
 
 
+def test_a_job_explains_which_rule_dropped_what_without_a_word_of_it(
+    stack: Stack, model: ScriptedModel, user_id: str
+) -> None:
+    model.when(f"[{user_id}]", reply_facts(["用户偏好用中文写周报", "用户偏好用 12 号字体写周报"]))
+    messages = [f"[INFO] marker-line\n以后都用中文写周报 [{user_id}]\n稿件在 /srv/marker-path/a.md", "好的"]
+    job_id = stack.ingest(user_id, *messages)
+    assert stack.finished(job_id)["outcome"] == "published"
+    shown = stack.get(f"/v1/jobs/{job_id}/explain").body
+    assert shown["messages"] == [
+        {
+            "message": 0,
+            "dropped": [
+                {"rule": "log_line", "first_line": 1, "last_line": 1},
+                {"rule": "path", "first_line": 3, "last_line": 3},
+            ],
+        }
+    ]
+    kept, dropped = sorted(shown["facts"], key=lambda fact: fact["rule"] or "")
+    assert (kept["kept"], kept["step"], kept["rule"]) == (True, "memory.cleanup", None)
+    assert (dropped["kept"], dropped["step"], dropped["rule"]) == (False, "memory.validate", "number_not_said")
+    evidence = kept["evidence"]
+    assert messages[evidence["message"]][evidence["start"] : evidence["end"]] == f"以后都用中文写周报 [{user_id}]"
+    assert "marker" not in json.dumps(shown)
+    (found,) = stack.search(user_id, "用户偏好用中文写周报")["items"]
+    assert found["id"] == kept["fact_id"]
+    assert "evidence" not in found["metadata"]
+
+
+def test_the_explanation_of_a_refused_secret_names_message_and_rule(stack: Stack, user_id: str) -> None:
+    job_id = stack.ingest(user_id, "我的密码是 Hk82-qq-Lm", "好的")
+    stack.finished(job_id)
+    shown = stack.get(f"/v1/jobs/{job_id}/explain").body
+    assert (shown["reason"], shown["messages"][0]["dropped"][0]["rule"]) == ("credential", "password_zh")
+    assert "Hk82" not in json.dumps(shown)
+
+
 def test_the_older_text_form_is_accepted(stack: Stack, model: ScriptedModel, user_id: str) -> None:
     model.when(f"[{user_id}]", reply_facts(["用户偏好中文"]))
     answer = stack.post(INGEST, {"tenant_id": "test", "user_id": user_id, "text": f"以后都用中文 [{user_id}]"})
@@ -141,6 +177,7 @@ def test_a_job_needs_the_token_too(stack: Stack, user_id: str) -> None:
 @pytest.mark.parametrize("job_id", [str(uuid.uuid4()), "not-a-uuid", "%00", "1' OR '1'='1".replace(" ", "%20")])
 def test_an_unknown_job_is_not_found(stack: Stack, job_id: str) -> None:
     assert stack.get(f"/v1/jobs/{job_id}").status == 404
+    assert stack.get(f"/v1/jobs/{job_id}/explain").status == 404
 
 
 def test_wrong_paths_and_methods_have_the_same_form(stack: Stack) -> None:

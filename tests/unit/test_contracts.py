@@ -56,6 +56,15 @@ def test_a_request_becomes_a_candidate_with_its_roles() -> None:
     assert made.metadata == {"category": "preference"}
 
 
+# Kind: mem0ai/mem0#4799.
+def test_a_content_of_parts_is_its_text_and_a_missing_one_is_empty() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    parts = [{"type": "text", "text": "我喜欢徒步"}, image, {"type": "text", "text": "每周一次"}]
+    messages = [{"role": "user", "content": parts}, {"role": "assistant", "content": None, "tool_calls": []}]
+    made = IngestRequest.model_validate({"tenant_id": "t", "user_id": "u", "messages": messages}).candidate()
+    assert [message.content for message in made.messages] == ["我喜欢徒步\n每周一次", ""]
+
+
 def test_the_older_text_form_is_the_users_text() -> None:
     made = IngestRequest.model_validate({"tenant_id": "a", "user_id": "u", "text": "以后都用中文"}).candidate()
     assert made.messages == (Message(Role.USER, "以后都用中文"),)

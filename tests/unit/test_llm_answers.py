@@ -206,3 +206,36 @@ def test_every_fact_stands_in_the_answer_and_nothing_else_is_raised(value: Any, 
 
 def test_extract_json_prefers_the_value_that_holds_facts() -> None:
     assert extract_json('{"facts": []} then {"facts": ["a b"]}') == {"facts": ["a b"]}
+
+
+# ruff: noqa: E501 - a row of a table stays on one line
+# Kinds of real answers: mem0ai/mem0#4026, garrytan/gbrain#4640, Project-N-E-K-O/N.E.K.O#718, Graphify-Labs/graphify#2286,
+# mem0ai/mem0#5999, TencentCloud/TencentDB-Agent-Memory#110, mem0ai/mem0#5901, mem0ai/mem0#4831, bytedance/deer-flow#1857.
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        ('```json\n{"memory":[{"id":"0","text":"a b"}]}\n```\n说明：提取了一条', ["a b"]),
+        (
+            '<think>先写 {"memory":[{"text":"草稿一"}]} 再改</think>\n{"memory":[{"text":"用户偏好中文"}]}',
+            ["用户偏好中文"],
+        ),
+        ('<think>先写草稿\n{"memory":[{"text":"用户偏好中文"}]}', ["用户偏好中文"]),
+        ('{memory: [{"id": "0", "text": "a b", "explicit": True, "ttl": None},]}', ["a b"]),
+        ("{“memory”:[{“id”:“0”,“text”:“用户用飞书”}]}", ["用户用飞书"]),
+        ('{"memory":[{"text":"用户说“好”"}]}', ["用户说“好”"]),
+        ('我权衡了 {一次性} 的要求。\n{"memory":[]}', []),
+        ('[{"id":"0","text":"姓名：周周"}] 以上', ["姓名：周周"]),
+        ('{"memory": ["用户住杭州", {"用户养了一只猫": true}, {"text": ""}, null, 42]}', ["用户住杭州"]),
+        ('{"facts":["用户住杭州"]}', ["用户住杭州"]),
+        ('{"facts": ["用户偏好深色主题。", "用户偏好深色主题", "　用户偏好深色主题 "]}', ["用户偏好深色主题。"]),
+    ],
+)
+def test_real_answers_that_other_parsers_lost_are_read(answer: str, texts: list[str]) -> None:
+    assert [fact.text for fact in parse_answer(answer)] == texts
+
+
+# Kinds: cline/cline#13001, mem0ai/mem0#5999.
+@pytest.mark.parametrize("answer", ['{"memory":[{"id":"0","event":"DELETE"}', '{"a":' * 15_000])
+def test_a_cut_or_broken_answer_is_no_change_and_no_silence(answer: str) -> None:
+    with pytest.raises(TransientError):
+        parse_answer(answer)

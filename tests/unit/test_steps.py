@@ -8,7 +8,7 @@ import pytest
 from domain.candidate import Candidate, Kind, Message, Role
 from domain.errors import Backend, TransientError
 from domain.facts import Entity, EntityType, Evidence, FactFault, FactVerdict, StagedFact
-from domain.jobs import Advance, Job, Outcome, Publish, Step
+from domain.jobs import Advance, Finish, Job, Outcome, Publish, Step
 from domain.scope import Scope
 from pipeline.admit import admit_step
 from pipeline.cleanup import cleanup_step
@@ -131,6 +131,34 @@ def test_validate_keeps_the_good_facts_and_counts_the_bad() -> None:
         counts={"dropped_has_url": 1},
         trace=(FactVerdict(good.id, None, evidence), FactVerdict(bad.id, "has_url")),
     )
+
+
+# Kind: 1jehuang/jcode#960.
+@pytest.mark.parametrize("text", ["服务", "OK", "-", "用户", "Chinese"])
+def test_a_lone_word_is_no_statement(text: str) -> None:
+    assert find_fault(staged(text), max_chars=500) == FactFault.NOT_A_STATEMENT
+
+
+def test_a_list_of_statements_and_the_whole_conversation_are_no_facts() -> None:
+    assert find_fault(staged("用户喜欢茶。用户喜欢咖啡。用户喜欢水。"), max_chars=500) == FactFault.SEVERAL_STATEMENTS
+    copied = staged("\n".join(text for _, text in EN).replace("\n", " "))
+    result = validate_step(job(*EN, facts=[copied]), max_chars=500, words=WORDS)
+    assert isinstance(result, Finish)
+    assert result.trace == (FactVerdict(copied.id, "whole_conversation"),)
+
+
+def test_a_fact_nobody_said_is_dropped_as_ungrounded_with_its_rule() -> None:
+    invented = staged("用户希望用日语写周报")
+    result = validate_step(job(*ZH, facts=[invented]), max_chars=500, words=WORDS)
+    assert isinstance(result, Finish)
+    assert (result.counts, result.trace) == ({"dropped_ungrounded": 1}, (FactVerdict(invented.id, "value_not_said"),))
+
+
+def test_a_name_nobody_said_is_asked_for_once_more() -> None:
+    extractor = FakeExtractor([['用户的项目叫"青禾"']])
+    result = check_language_step(job(*ZH, facts=[staged('用户的项目叫"红禾"')]), extractor=extractor, tools=TOOLS)
+    assert isinstance(result, Advance)
+    assert extractor.languages == ["zh"]
 
 
 def test_validate_rejects_when_no_fact_is_left() -> None:
