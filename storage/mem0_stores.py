@@ -113,6 +113,9 @@ class RememberingEmbedder:
 
     def embed_batch(self, texts: Sequence[str], memory_action: str | None = None) -> list[Vector]:
         """A vector for each text. mem0 embeds a conversation for `search` and facts for `add`."""
+        if self.failure is not None:
+            # mem0 goes on with one call a fact; a model that failed once is not asked again.
+            raise self.failure
         purpose = Purpose.QUERY if memory_action == "search" else Purpose.STORE
         try:
             return self.embedder.embed([self._fitting(text, purpose) for text in texts], purpose)

@@ -74,8 +74,8 @@ def send_ready(database: Database, send: Callable[[str, Step], None]) -> int:
 
 
 def is_waiting() -> Any:
-    """Whether an outbox row of the outer query's job exists, as an SQL condition."""
-    return exists().where(OutboxRow.job_id == JobRow.id)
+    """Whether the outer query's job is about to be sent, as an SQL condition."""
+    return exists().where(OutboxRow.job_id == JobRow.id, OutboxRow.ready)
 
 
 class Listener:

@@ -179,7 +179,9 @@ class ExtractRequested(Scoped):
     source_message_id: NumberedId
     source_role: Literal["user", "assistant"]
     source_text: str = Field(min_length=1)
-    occurred_at: str | None = Field(None, max_length=64, description="ISO 8601 time of the message.")
+    occurred_at: Annotated[str, Field(max_length=64), AfterValidator(_no_nul)] | None = Field(
+        None, description="ISO 8601 time of the message."
+    )
     trace_id: ExternalId | None = None
     idempotency_key: ExternalId
 

@@ -82,7 +82,8 @@ class Relay:
     def _pause(self, backend: str, error: str) -> None:
         log.warning("memory_relay_waiting", backend=backend, error=error)
         self._hang_up()
-        app.pool.force_close_all()
+        # The pool itself stays open: a closed one refuses every later send.
+        app.pool.force_close_all(close_pool=False)
         self._stop.wait(_PAUSE_AFTER_FAILURE)
 
     def _hang_up(self) -> None:

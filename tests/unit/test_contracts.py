@@ -134,6 +134,11 @@ def test_an_event_without_a_required_field_is_refused(field: str) -> None:
 SCHEMA = Path(__file__).parents[2] / "docs" / "schemas" / "memory.extract.requested.v1.json"
 
 
+def test_an_events_time_holds_nothing_that_cannot_be_stored() -> None:
+    with pytest.raises(ValidationError):
+        Event.model_validate({**EVENT, "payload": {**EVENT["payload"], "occurred_at": "2026\x00"}})
+
+
 def test_the_published_schema_is_the_codes() -> None:
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == event_schema()
 
