@@ -87,7 +87,8 @@ def _plain(texts: list[str]) -> int:
 @contextmanager
 def _detect_secrets() -> Iterator[Callable[[list[str]], int]]:
     """detect-secrets with its settings held open; it forgets them otherwise."""
-    names = [str(plugin.__name__) for plugin in get_mapping_from_secret_type_to_class().values()]
+    known: dict[str, type[object]] = get_mapping_from_secret_type_to_class()
+    names = [plugin.__name__ for plugin in known.values()]
     plugins = [{"name": name} for name in names if name not in _ENTROPY]
     with transient_settings({"plugins_used": plugins}):
         yield lambda texts: sum(1 for text in texts for line in text.split("\n") for _ in scan_line(line))
