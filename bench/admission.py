@@ -9,6 +9,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 from detect_secrets.core.scan import scan_line
@@ -87,7 +88,7 @@ def _plain(texts: list[str]) -> int:
 @contextmanager
 def _detect_secrets() -> Iterator[Callable[[list[str]], int]]:
     """detect-secrets with its settings held open; it forgets them otherwise."""
-    known: dict[str, type[object]] = get_mapping_from_secret_type_to_class()
+    known: dict[str, Any] = get_mapping_from_secret_type_to_class()
     names = [plugin.__name__ for plugin in known.values()]
     plugins = [{"name": name} for name in names if name not in _ENTROPY]
     with transient_settings({"plugins_used": plugins}):
