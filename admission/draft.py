@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from domain.candidate import Cut
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -19,26 +21,18 @@ class Line:
     text: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class LineCut:
-    """One thing that a rule dropped: whole lines, or a part of one."""
-
-    rule: str
-    first: int
-    last: int
-
-
 @dataclass(slots=True)
 class Draft:
     """The lines that are left, and every cut so far."""
 
     lines: list[Line] = field(repr=False)
-    cuts: list[LineCut] = field(default_factory=list)
+    message: int = 0
+    cuts: list[Cut] = field(default_factory=list)
 
     @classmethod
-    def of(cls, text: str) -> Draft:
-        """A draft of a whole message."""
-        return cls([Line(number, line) for number, line in enumerate(text.split("\n"))])
+    def of(cls, text: str, message: int = 0) -> Draft:
+        """A draft of a whole message; `message` is its place in the candidate, from 0."""
+        return cls([Line(number, line) for number, line in enumerate(text.split("\n"))], message)
 
     @property
     def text(self) -> str:
@@ -52,7 +46,7 @@ class Draft:
 
     def cut(self, rule: str, first: Line, last: Line | None = None) -> None:
         """Note a cut from one line to another."""
-        self.cuts.append(LineCut(rule, first.number, (last or first).number))
+        self.cuts.append(Cut(self.message, rule, first.number, (last or first).number))
 
     def keep(self, rules: Iterable[str]) -> None:
         """Drop each line that has a rule's name against it; an empty name keeps the line."""
@@ -97,14 +91,13 @@ def _line_at(starts: list[int], place: int) -> int:
     return max(0, bisect_right(starts, place) - 1)
 
 
-def merged(cuts: Iterable[LineCut]) -> list[LineCut]:
-    """The cuts in the order of their lines, neighbours of one rule as one."""
-    ordered = sorted(set(cuts), key=lambda cut: (cut.first, cut.last, cut.rule))
-    joined: list[LineCut] = []
-    for cut in ordered:
+def merged(cuts: Iterable[Cut]) -> tuple[Cut, ...]:
+    """The cuts in the order of their lines, neighbours of one rule as one, so that a long log is one entry."""
+    joined: list[Cut] = []
+    for cut in sorted(cuts, key=lambda cut: (cut.message, cut.first, cut.last, cut.rule)):
         last = joined[-1] if joined else None
-        if last and last.rule == cut.rule and cut.first <= last.last + 1:
+        if last and (last.message, last.rule) == (cut.message, cut.rule) and cut.first <= last.last + 1:
             joined[-1] = replace(last, last=max(last.last, cut.last))
         else:
             joined.append(cut)
-    return joined
+    return tuple(joined)

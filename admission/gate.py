@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from admission.draft import Draft, Line
+from admission.draft import Draft, Line, merged
 from admission.hygiene import clean_text
 from admission.locators import cut_locators_once
 from admission.noise import drop_noise_once
@@ -41,10 +41,10 @@ def admit(candidate: Candidate) -> Verdict:
     cuts: list[Cut] = []
     messages = tuple(_cleaned(candidate.messages, cuts))
     if not _says_something(messages, Role.USER):
-        return Rejected(RejectReason.MISSING_USER, "no_meaningful_user_message", tuple(cuts))
+        return Rejected(RejectReason.MISSING_USER, "no_meaningful_user_message", merged(cuts))
     if candidate.form is Form.MESSAGES and not _says_something(messages, Role.ASSISTANT):
-        return Rejected(RejectReason.MISSING_ASSISTANT, "no_meaningful_assistant_message", tuple(cuts))
-    return Admitted(messages, tuple(cuts))
+        return Rejected(RejectReason.MISSING_ASSISTANT, "no_meaningful_assistant_message", merged(cuts))
+    return Admitted(messages, merged(cuts), Counter(cut.rule for cut in cuts))
 
 
 def clean_message(text: str) -> tuple[str, Counter[str]]:
@@ -59,8 +59,8 @@ def _cleaned(messages: tuple[Message, ...], cuts: list[Cut]) -> list[Message]:
         if message.role not in _SPEAKERS:
             cuts.append(_whole(place, message, f"role_{message.role.value}"))
             continue
-        draft = _draft(message.content)
-        cuts.extend(Cut(place, cut.rule, cut.first, cut.last) for cut in draft.cuts)
+        draft = _draft(message.content, place)
+        cuts.extend(draft.cuts)
         if has_words(draft.text):
             kept.append(Message(message.role, draft.text))
         else:
@@ -72,8 +72,8 @@ def _whole(place: int, message: Message, rule: str) -> Cut:
     return Cut(place, rule, 0, message.content.count("\n"))
 
 
-def _draft(text: str) -> Draft:
-    return settle(Draft.of(clean_text(text)), _clean_once)
+def _draft(text: str, place: int = 0) -> Draft:
+    return settle(Draft.of(clean_text(text), place), _clean_once)
 
 
 def _clean_once(draft: Draft) -> None:

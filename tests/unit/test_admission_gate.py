@@ -89,13 +89,35 @@ def test_every_cut_says_which_lines_of_which_message_it_took() -> None:
     user = (USER, "我喜欢茶。\n```\nx = 1\n```\n报告在 /srv/a/b.md 里\n[INFO] one\n[INFO] two\n以后都用中文。")
     verdict = admit(candidate((TOOL, "a\nb"), user, ANSWER))
     assert isinstance(verdict, Admitted)
-    assert sorted(verdict.cuts, key=lambda cut: (cut.message, cut.first)) == [
+    assert verdict.cuts == (
         Cut(0, "role_tool", 0, 1),
         Cut(1, "fenced_code", 1, 3),
         Cut(1, "path", 4, 4),
-        Cut(1, "log_line", 5, 5),
-        Cut(1, "log_line", 6, 6),
-    ]
+        Cut(1, "log_line", 5, 6),
+    )
+    assert verdict.dropped["log_line"] == 2
+
+
+# Kinds: byte5ai/palaia#108, openclaw/openclaw#43898.
+@pytest.mark.parametrize(
+    ("text", "left", "block", "log_line"),
+    [
+        (
+            "<memory-context>\n- 用户偏好中文\n</memory-context>\n以后报告用 HTML\n[INFO] x",
+            "以后报告用 HTML",
+            (0, 2),
+            4,
+        ),
+        ("<relevant-memories>x</relevant-memories> 记住我爱吃海苔\n[INFO] x", "记住我爱吃海苔", (0, 0), 1),
+    ],
+)
+def test_an_injected_block_goes_and_what_is_around_it_keeps_its_line_numbers(
+    text: str, left: str, block: tuple[int, int], log_line: int
+) -> None:
+    verdict = admit(candidate((USER, text), ANSWER))
+    assert isinstance(verdict, Admitted)
+    assert verdict.messages[0].content == left
+    assert verdict.cuts == (Cut(0, "injected_summary", *block), Cut(0, "log_line", log_line, log_line))
 
 
 @pytest.mark.parametrize("when", ["这次", "以后", "今天", "长期", "本次", "just this once", "from now on"])
