@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import typer
 
@@ -71,10 +72,8 @@ def postcheck(source: In = _STANDARD, target: Out = _STANDARD) -> None:
 def _run(judge: Judge, source: str, target: str) -> None:
     """Judge every line; a bad one is reported with its number and the run goes on."""
     bad = 0
-    with ExitStack() as files:
-        reader = files.enter_context(_opened(source, "rb"))
-        writer = files.enter_context(_opened(target, "wb"))
-        for number, line in enumerate(files.enter_context(_with_progress(reader, source)), 1):
+    with _reader(source) as lines, _writer(target) as writer:
+        for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             answer = _judged(judge, line, number)
@@ -108,29 +107,27 @@ def _judged(judge: Judge, line: bytes, number: int) -> dict[str, Any] | None:
         return None
 
 
-@contextmanager
-def _opened(name: str, mode: str) -> Iterator[IO[bytes]]:
+def _reader(name: str) -> AbstractContextManager[Iterable[bytes]]:
+    """The lines of a file or of standard input; a long file shows how far it is when a person watches."""
     if name == _STANDARD:
-        yield sys.stdin.buffer if mode == "rb" else sys.stdout.buffer
-        return
-    try:
-        file = Path(name).open(mode)  # noqa: SIM115 - closed below
-    except OSError as exc:
-        complain(f"{name}: {exc.strerror}.")
-        raise typer.Exit(WRONG_USAGE) from None
-    with file:
-        yield file
-
-
-@contextmanager
-def _with_progress(reader: IO[bytes], name: str) -> Iterator[IO[bytes]]:
-    """A progress bar on standard error for a long file, when a person watches."""
-    size = Path(name).stat().st_size if name != _STANDARD and Path(name).is_file() else 0
-    if size < _LONG_FILE_BYTES or not sys.stderr.isatty():
-        yield reader
-        return
+        return nullcontext(sys.stdin.buffer)
+    file = _opened(name, "rb")
+    if os.fstat(file.fileno()).st_size < _LONG_FILE_BYTES or not sys.stderr.isatty():
+        return file
     from rich.console import Console
     from rich.progress import wrap_file
 
-    with wrap_file(reader, size, description=name, console=Console(stderr=True)) as wrapped:  # type: ignore[arg-type]
-        yield wrapped
+    size = os.fstat(file.fileno()).st_size
+    return wrap_file(file, size, description=name, console=Console(stderr=True))
+
+
+def _writer(name: str) -> AbstractContextManager[IO[bytes]]:
+    return nullcontext(sys.stdout.buffer) if name == _STANDARD else _opened(name, "wb")
+
+
+def _opened(name: str, mode: Literal["rb", "wb"]) -> BinaryIO:
+    try:
+        return Path(name).open(mode)
+    except OSError as exc:
+        complain(f"{name}: {exc.strerror}.")
+        raise typer.Exit(WRONG_USAGE) from None

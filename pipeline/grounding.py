@@ -83,12 +83,11 @@ def ground(text: str, attributed_to: str | None, messages: Sequence[Message], wo
         return Ungrounded.VALUE
     sources = list(_sources(messages, attributed_to))
     content = words.content(text)
-    best = max(sources, key=lambda source: _share(content, _normal(source.span.text)), default=None)
-    fault = Ungrounded.NOT_SAID if best is None else _fault(text, content, best, sources, attributed_to, messages)
-    if fault is not None:
-        return fault
-    assert best is not None  # noqa: S101 - without a source there is a fault
-    return Evidence(best.message, best.span.start, best.span.end, best.role.value)
+    if not sources:
+        return Ungrounded.NOT_SAID
+    best = max(sources, key=lambda source: _share(content, _normal(source.span.text)))
+    fault = _fault(text, content, best, sources, attributed_to, messages)
+    return fault or Evidence(best.message, best.span.start, best.span.end, best.role.value)
 
 
 def unsaid(names: Sequence[str], messages: Sequence[Message]) -> list[str]:

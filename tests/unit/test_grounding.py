@@ -12,7 +12,6 @@ from pipeline.numbers import missing_numbers, numbers
 from pipeline.sentences import clauses, sentences
 from runtime.wiring import grounding_words
 
-# ruff: noqa: E501 - a row of a table stays on one line
 WORDS = grounding_words()
 
 
@@ -35,8 +34,8 @@ def rests_on(fact: str, *texts: str, by: str = "user") -> str:
     ("fact", "texts", "sentence"),
     [
         ("用户喜欢喝不加糖的美式咖啡", ("你好。我喜欢喝美式，不加糖。", "好的。"), "我喜欢喝美式，不加糖。"),
-        ("User prefers tea without milk", ("Hi. I like my tea without milk! Thanks.", "Ok."), "I like my tea without milk!"),
-        ('用户在"青禾"项目中优先考虑易维护性', ('以后优先考虑易维护性；项目叫"青禾"。', "好。"), '以后优先考虑易维护性；'),
+        ("User prefers tea without milk", ("Hi. I like tea without milk! Bye.", "Ok."), "I like tea without milk!"),
+        ('用户在"青禾"项目中优先易维护', ('以后优先易维护；项目叫"青禾"。', "好。"), "以后优先易维护；"),
         ("用户有两个孩子", ("我有2个孩子，都上小学了。", "真好。"), "我有2个孩子，都上小学了。"),
         ("User's daughter hates spinach", ("My daughter hates spinach.", "Noted."), "My daughter hates spinach."),
         ("用户从不吃香菜", ("香菜，我从来不吃。", "记下了。"), "香菜，我从来不吃。"),
@@ -51,7 +50,7 @@ def test_a_fair_paraphrase_rests_on_its_sentence(fact: str, texts: tuple[str, ..
 @pytest.mark.parametrize(
     ("fact", "texts", "rule"),
     [
-        ("用户用递归实现了链表反转", ("讲讲链表反转", "可以用递归，优雅；若要 O(1) 空间用迭代"), Ungrounded.ONLY_SUGGESTED),
+        ("用户用递归实现了链表反转", ("讲讲链表反转", "可以用递归；若要 O(1) 空间用迭代"), Ungrounded.ONLY_SUGGESTED),
         ("用户希望统一用 Loki 收集日志", ("日志怎么收集", "建议统一用 Loki"), Ungrounded.ONLY_SUGGESTED),
         ("用户叫 Christo", ("查一下用户 Christo 的 KPI", "好的，这是 Christo 的 KPI。"), Ungrounded.NOT_THE_USERS_NAME),
         ("用户的搭档叫 Lin Qing", ("我的搭档叫林清，我们在飞书上对需求", "好的。"), Ungrounded.NAME),
@@ -59,7 +58,7 @@ def test_a_fair_paraphrase_rests_on_its_sentence(fact: str, texts: tuple[str, ..
         ("用户喜欢吃香菜", ("我不喜欢吃香菜。", "好的。"), Ungrounded.NEGATION),
         ("User does not like jazz", ("I like jazz.", "Noted."), Ungrounded.NEGATION),
         ("用户喜欢喝普洱茶", ("我朋友喜欢喝普洱茶，帮他挑一款。", "好的。"), Ungrounded.SOMEBODY_ELSE),
-        ("User prefers tabs over spaces", ("My colleague prefers tabs over spaces.", "I see."), Ungrounded.SOMEBODY_ELSE),
+        ("User prefers tabs over spaces", ("My boss prefers tabs over spaces.", "I see."), Ungrounded.SOMEBODY_ELSE),
         ("User likes sailing on lakes", ("What is sailing on lakes like?", "Relaxing."), Ungrounded.ONLY_ASKED),
         ("用户住在上海", ("如果我住在上海，通勤要多久？", "大概一小时。"), Ungrounded.ONLY_ASKED),
         ("用户搬到上海工作", ("要是我搬到上海工作，房租会很贵。", "是的。"), Ungrounded.ONLY_SUPPOSED),

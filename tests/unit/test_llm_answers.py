@@ -208,9 +208,9 @@ def test_extract_json_prefers_the_value_that_holds_facts() -> None:
     assert extract_json('{"facts": []} then {"facts": ["a b"]}') == {"facts": ["a b"]}
 
 
-# ruff: noqa: E501 - a row of a table stays on one line
-# Kinds of real answers: mem0ai/mem0#4026, garrytan/gbrain#4640, Project-N-E-K-O/N.E.K.O#718, Graphify-Labs/graphify#2286,
-# mem0ai/mem0#5999, TencentCloud/TencentDB-Agent-Memory#110, mem0ai/mem0#5901, mem0ai/mem0#4831, bytedance/deer-flow#1857.
+# Kinds: mem0ai/mem0#4026, garrytan/gbrain#4640, Project-N-E-K-O/N.E.K.O#718, Graphify-Labs/graphify#2286,
+# mem0ai/mem0#5999, TencentCloud/TencentDB-Agent-Memory#110, mem0ai/mem0#5901, mem0ai/mem0#4831,
+# bytedance/deer-flow#1857.
 @pytest.mark.parametrize(
     ("answer", "texts"),
     [
