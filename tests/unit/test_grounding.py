@@ -35,7 +35,11 @@ def rests_on(fact: str, *texts: str, by: str = "user") -> str:
     [
         ("用户喜欢喝不加糖的美式咖啡", ("你好。我喜欢喝美式，不加糖。", "好的。"), "我喜欢喝美式，不加糖。"),
         ("User prefers tea without milk", ("Hi. I like tea without milk! Bye.", "Ok."), "I like tea without milk!"),
-        ('用户在"青禾"项目中优先易维护', ('以后优先易维护；项目叫"青禾"。', "好。"), "以后优先易维护；"),
+        (
+            '用户在"青禾"项目中优先考虑易维护性',
+            ('以后优先考虑易维护性；项目叫"青禾"。', "好。"),
+            "以后优先考虑易维护性；",
+        ),
         ("用户有两个孩子", ("我有2个孩子，都上小学了。", "真好。"), "我有2个孩子，都上小学了。"),
         ("User's daughter hates spinach", ("My daughter hates spinach.", "Noted."), "My daughter hates spinach."),
         ("用户从不吃香菜", ("香菜，我从来不吃。", "记下了。"), "香菜，我从来不吃。"),
