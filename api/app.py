@@ -108,7 +108,11 @@ def _invalid(errors: list[FieldProblem]) -> Response:
 
 def _on_backend_error(exc: TransientError) -> Response:
     log.error("memory_request_failed", backend=exc.backend, error=exc.detail, endpoint=request.endpoint)
-    response = problem(503, str(exc.backend), "A backend is not available; nothing was written. Try again shortly.")
+    response = problem(
+        503,
+        str(exc.backend),
+        "A backend is not available. Try again shortly, with the same idempotency_key if any.",
+    )
     response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
 

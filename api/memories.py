@@ -15,7 +15,7 @@ from domain.memory import RecallResult
 from domain.text import storable
 from pipeline.recall import search as recall
 from pipeline.submit import submit
-from tasks.contracts import Event, IngestRequest, Scoped, check_metadata_size
+from tasks.contracts import Event, IngestRequest, Scoped
 
 memories = Blueprint("memories", __name__, url_prefix="/v1")
 log = structlog.get_logger(__name__)
@@ -71,7 +71,6 @@ def search() -> Response:
 
 def _accept(candidate: Candidate) -> tuple[Response, int]:
     services = wired()
-    check_metadata_size(candidate.metadata, services.settings.max_metadata_bytes)
     if candidate.trace_id is None:
         candidate = replace(candidate, trace_id=_incoming_trace_id())
     submission = submit(candidate, ledger=services.ledger, limits=services.size_limits)

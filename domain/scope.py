@@ -9,8 +9,10 @@ import re
 from dataclasses import dataclass
 
 from domain.errors import InvalidField
+from domain.text import storable
 
 MAX_ID_CHARS = 128
+MAX_EXTERNAL_ID_CHARS = 256
 _WHITE_SPACE = re.compile(r"\s")
 
 
@@ -37,6 +39,20 @@ class Scope:
         """The scope a stored `tenant:user` key stands for."""
         tenant_id, _, user_id = key.partition(":")
         return cls(tenant_id, user_id)
+
+
+def check_external_id(field: str, value: str) -> None:
+    """Refuse an id of somebody else's that is empty, too long, or that no database can hold.
+
+    Raises:
+        InvalidField: with the rule `required`, `max_length` or `storable`.
+    """
+    if not value:
+        raise InvalidField(field, "required", "must not be empty")
+    if len(value) > MAX_EXTERNAL_ID_CHARS:
+        raise InvalidField(field, "max_length", f"must not be longer than {MAX_EXTERNAL_ID_CHARS} characters")
+    if storable(value) != value:
+        raise InvalidField(field, "storable", "must not contain NUL or lone surrogates")
 
 
 def check_identifier(field: str, value: str) -> None:

@@ -126,7 +126,11 @@ class Services:
     @cached_property
     def size_limits(self) -> SizeLimits:
         """How large a candidate may be."""
-        return SizeLimits(message=self.settings.max_message_bytes, candidate=self.settings.max_candidate_bytes)
+        return SizeLimits(
+            message=self.settings.max_message_bytes,
+            candidate=self.settings.max_candidate_bytes,
+            metadata=self.settings.max_metadata_bytes,
+        )
 
     def check(self) -> None:
         """Refuse to start on a database that is not ours, not migrated, or made for another embedding model.

@@ -10,35 +10,10 @@ from sqlalchemy import func, or_, select
 from domain.candidate import JsonValue
 from domain.facts import Vector
 from domain.memory import Neighbour
+from domain.metadata import INTERNAL_KEYS
 from domain.scope import Scope
 from storage.database import Database
 from storage.tables import MemoryRow
-
-# What no client needs to see of a payload.
-INTERNAL_KEYS = frozenset(
-    {"data", "hash", "user_id", "text_lemmatized", "memory_schema_version", "job_id", "trace_id", "status", "evidence"}
-)
-# What a client's metadata may not set, because mem0 or this service gives it a meaning.
-RESERVED_KEYS = INTERNAL_KEYS | {
-    "id",
-    "vector",
-    "created_at",
-    "updated_at",
-    "agent_id",
-    "run_id",
-    "actor_id",
-    "role",
-    "attributed_to",
-    "expiration_date",
-    "conversation_id",
-    "source_message_id",
-    "source",
-    "type",
-    "confidence",
-    "importance",
-    "sensitivity",
-    "is_explicit",
-}
 
 
 class SqlMemoryIndex:

@@ -5,9 +5,6 @@ An error names the field and the rule and never repeats the value.
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -19,17 +16,14 @@ from pydantic import (
     Field,
     ValidationError,
     WithJsonSchema,
-    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from domain.candidate import Candidate, Form, JsonValue, Kind, Message, Role
 from domain.errors import InvalidField
-from domain.scope import MAX_ID_CHARS, Scope, check_identifier
-from storage.memories import RESERVED_KEYS
-
-MAX_METADATA_DEPTH = 8
+from domain.scope import MAX_EXTERNAL_ID_CHARS, MAX_ID_CHARS, Scope, check_identifier
+from domain.text import storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,7 @@ def _identifier(value: str, info: Any) -> str:
 
 
 def _no_nul(value: str) -> str:
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+    if storable(value) != value:
         raise PydanticCustomError("storable", "must not contain NUL or lone surrogates")
     return value
 
@@ -67,7 +61,7 @@ def _number_as_text(value: object) -> object:
 
 _ID_SCHEMA = {"minLength": 1, "maxLength": MAX_ID_CHARS, "pattern": r"^[^\s*]+$"}
 Identifier = Annotated[str, AfterValidator(_identifier), WithJsonSchema({"type": "string", **_ID_SCHEMA})]
-ExternalId = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_no_nul)]
+ExternalId = Annotated[str, Field(min_length=1, max_length=MAX_EXTERNAL_ID_CHARS), AfterValidator(_no_nul)]
 # Producers of events number their users and messages.
 NumberedId = Annotated[
     str,
@@ -132,12 +126,6 @@ class IngestRequest(Scoped):
     metadata: dict[str, Any] = Field(default_factory=dict)
     idempotency_key: ExternalId | None = None
     trace_id: ExternalId | None = None
-
-    @field_validator("metadata")
-    @classmethod
-    def _metadata_is_safe(cls, value: dict[str, Any]) -> dict[str, Any]:
-        check_metadata(value)
-        return value
 
     @model_validator(mode="after")
     def _one_form(self) -> IngestRequest:
@@ -217,50 +205,6 @@ def event_schema() -> dict[str, Any]:
         "$id": "memory.extract.requested.v1",
         **Event.model_json_schema(),
     }
-
-
-def check_metadata(value: Mapping[str, Any]) -> None:
-    """Refuse metadata that is too deep, sets a key of ours, or holds what jsonb cannot.
-
-    Raises:
-        PydanticCustomError: naming the rule.
-    """
-    reserved = sorted(RESERVED_KEYS.intersection(value))
-    if reserved:
-        raise PydanticCustomError("reserved_key", "must not set {key}", {"key": reserved[0]})
-    waiting: list[tuple[Any, int]] = [(value, 1)]
-    while waiting:
-        item, depth = waiting.pop()
-        if depth > MAX_METADATA_DEPTH:
-            raise PydanticCustomError(
-                "max_depth", "must not be nested deeper than {depth}", {"depth": MAX_METADATA_DEPTH}
-            )
-        waiting.extend((child, depth + 1) for child in _children(item))
-        _check_leaf(item)
-
-
-def check_metadata_size(value: Mapping[str, Any], most: int) -> None:
-    """Refuse metadata of more than `most` bytes of JSON.
-
-    Raises:
-        InvalidField: naming `metadata` and the rule `max_bytes`.
-    """
-    size = len(json.dumps(value, ensure_ascii=False).encode())
-    if size > most:
-        raise InvalidField("metadata", "max_bytes", f"holds {size} bytes, at most {most} are allowed")
-
-
-def _children(item: Any) -> list[Any]:
-    if isinstance(item, dict):
-        return [*item.keys(), *item.values()]
-    return list(item) if isinstance(item, list) else []
-
-
-def _check_leaf(item: Any) -> None:
-    if isinstance(item, str):
-        _no_nul(item)
-    if isinstance(item, float) and not math.isfinite(item):
-        raise PydanticCustomError("finite", "must not hold NaN or an infinite number")
 
 
 def problems(exc: ValidationError) -> list[FieldProblem]:

@@ -14,7 +14,7 @@ def enqueue(candidate: Candidate) -> Submission:
 
     Raises:
         InvalidField: the candidate breaks a rule; nothing was written.
-        TransientError: the database cannot be reached; nothing was written.
+        TransientError: the database did not answer; send it again with the same idempotency key.
     """
     from runtime.wiring import process_services
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from domain.candidate import Candidate, Form, Kind, Message, Role
 from domain.errors import InvalidField
 from domain.jobs import Submission
 from pipeline.submit import SizeLimits, submit
-from tasks.contracts import Event, IngestRequest, check_metadata_size, event_schema, problems
+from tasks.contracts import Event, IngestRequest, event_schema, problems
 from tests.fakes import FakeLedger, candidate, job
 
 GOOD: dict[str, Any] = {
@@ -89,12 +90,6 @@ def test_the_older_text_form_is_the_users_text() -> None:
         ({"messages": [{"role": "user", "content": {"type": "text"}}]}, ("messages[0].content", "string_type")),
         ({"text": "both forms"}, ("messages", "one_of")),
         ({"usr_id": "typo"}, ("usr_id", "extra_forbidden")),
-        ({"metadata": {"user_id": "victim"}}, ("metadata", "reserved_key")),
-        ({"metadata": {"data": "x"}}, ("metadata", "reserved_key")),
-        ({"metadata": {"a": "\x00"}}, ("metadata", "storable")),
-        ({"metadata": {"a": {"\ud800": 1}}}, ("metadata", "storable")),
-        ({"metadata": {"a": float("inf")}}, ("metadata", "finite")),
-        ({"metadata": {"a": [[[[[[[[[1]]]]]]]]]}}, ("metadata", "max_depth")),
         ({"idempotency_key": ""}, ("idempotency_key", "string_too_short")),
         ({"trace_id": "\x00"}, ("trace_id", "storable")),
         ({"conversation_id": "x" * 257}, ("conversation_id", "string_too_long")),
@@ -111,7 +106,7 @@ def test_a_missing_form_and_a_missing_scope_are_named() -> None:
 
 def test_no_problem_repeats_the_value() -> None:
     with pytest.raises(ValidationError) as caught:
-        IngestRequest.model_validate({**GOOD, "kind": "marker-value", "metadata": {"a": "marker-value\x00"}})
+        IngestRequest.model_validate({**GOOD, "kind": "marker-value"})
     assert "marker-value" not in json.dumps([problem.message for problem in problems(caught.value)])
 
 
@@ -171,14 +166,47 @@ def test_schema_and_code_agree_on_what_an_event_is(change: dict[str, Any], is_va
         assert is_valid
 
 
-def test_metadata_over_the_limit_is_refused_in_bytes() -> None:
-    check_metadata_size({"a": "中" * 30}, 100)
-    with pytest.raises(InvalidField, match="at most 100"):
-        check_metadata_size({"a": "中" * 31}, 100)
-
-
 def accept(made: Candidate) -> Submission:
-    return submit(made, ledger=FakeLedger(job()), limits=SizeLimits(message=10, candidate=15))
+    return submit(made, ledger=FakeLedger(job()), limits=SizeLimits(message=10, candidate=15, metadata=100))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "rule"),
+    [
+        ({"user_id": "victim"}, "reserved_key"),
+        ({"expiration_date": "2000-01-01"}, "reserved_key"),
+        ({"a": "\x00"}, "storable"),
+        ({"a": {"\ud800": 1}}, "storable"),
+        ({"a": float("inf")}, "finite"),
+        ({"a": [[[[[[[[[1]]]]]]]]]}, "max_depth"),
+        ({"a": "中" * 31}, "max_bytes"),
+    ],
+)
+def test_metadata_is_checked_for_every_producer(metadata: dict[str, Any], rule: str) -> None:
+    with pytest.raises(InvalidField) as caught:
+        accept(replace(candidate(("user", "ok")), metadata=metadata))
+    assert (caught.value.field, caught.value.rule) == ("metadata", rule)
+
+
+def test_metadata_at_the_limit_is_accepted() -> None:
+    assert accept(replace(candidate(("user", "ok")), metadata={"a": "中" * 30})).job_id
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("run_id", "a b", "no_whitespace"),
+        ("agent_id", "*", "no_wildcard"),
+        ("trace_id", "a\x00", "storable"),
+        ("idempotency_key", "", "required"),
+        ("conversation_id", "x" * 257, "max_length"),
+    ],
+)
+def test_ids_are_checked_for_every_producer(field: str, value: str, rule: str) -> None:
+    change: dict[str, Any] = {field: value}
+    with pytest.raises(InvalidField) as caught:
+        accept(replace(candidate(("user", "ok")), **change))
+    assert (caught.value.field, caught.value.rule) == (field, rule)
 
 
 @pytest.mark.parametrize(
