@@ -9,7 +9,6 @@ from flask import Blueprint, Response, jsonify
 
 from api.requests import wired
 from domain.errors import TransientError
-from domain.ports import Purpose
 from runtime.settings import required_secret
 from runtime.wiring import Services
 
@@ -67,7 +66,7 @@ def _broker(services: Services) -> str | None:
 
 def _embedder(services: Services) -> str | None:
     try:
-        services.embedder.embed(["ping"], Purpose.QUERY)
+        services.embedder.ping()
     except TransientError as exc:
         return exc.detail
     return None

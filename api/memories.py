@@ -63,6 +63,7 @@ def search() -> Response:
         embedder=services.embedder,
         index=services.index,
         calibration=services.calibration,
+        max_query_chars=services.settings.embedding_max_chars,
     )
     if not result.available:
         log.error("memory_search_failed", reason=result.error_reason)

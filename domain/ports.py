@@ -40,6 +40,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], purpose: Purpose) -> list[Vector]:
         """One vector of `dims` floats for each text, in order."""
 
+    def ping(self) -> None:
+        """Ask the model itself for one vector, whatever is cached; raises as `embed` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExtractionPrompt:

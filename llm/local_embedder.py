@@ -86,6 +86,10 @@ class LocalEmbedder:
         """
         return [self._vector(storable(text), purpose) for text in texts]
 
+    def ping(self) -> None:
+        """Compute one vector; raises as `embed` does."""
+        self._compute("ping", Purpose.QUERY)
+
     def _vector(self, text: str, purpose: Purpose) -> Vector:
         key = cache_key(text, purpose)
         known = self._cache.get(key)

@@ -92,6 +92,10 @@ class OpenAIEmbedder:
             known[key] = vector
         return [known[key] for key in keys]
 
+    def ping(self) -> None:
+        """Ask the endpoint for one vector; raises as `embed` does."""
+        self._ask_batch(["ping"])
+
     def _ask(self, texts: list[str]) -> list[Vector]:
         vectors: list[Vector] = []
         for start in range(0, len(texts), BATCH):

@@ -10,6 +10,7 @@ from domain.errors import TransientError
 from domain.memory import Hit, RecallResult
 from domain.ports import Calibration, Embedder, MemoryIndex, Purpose
 from domain.scope import Scope
+from domain.text import ending
 
 
 def search(
@@ -21,10 +22,14 @@ def search(
     embedder: Embedder,
     index: MemoryIndex,
     calibration: Calibration,
+    max_query_chars: int,
 ) -> RecallResult:
-    """The best `top_k` memories with a score of at least `min_score` (0..1), best first."""
+    """The best `top_k` memories with a score of at least `min_score` (0..1), best first.
+
+    Of a query longer than `max_query_chars`, what the embedding model can take, the end is looked up.
+    """
     try:
-        vector = embedder.embed([query], Purpose.QUERY)[0]
+        vector = embedder.embed([ending(query, max_query_chars)], Purpose.QUERY)[0]
         near = index.nearest(scope, vector, top_k)
     except TransientError as exc:
         return RecallResult(available=False, error_reason=exc.backend)

@@ -148,7 +148,7 @@ class Settings(BaseSettings):
     @field_validator("broker_url")
     @classmethod
     def _is_redis(cls, value: SecretStr | None) -> SecretStr | None:
-        if value and not value.get_secret_value().startswith(("redis://", "rediss://", "redis+socket://")):
+        if value and not value.get_secret_value().startswith(("redis://", "rediss://")):
             raise ValueError("must begin with redis:// or rediss://")
         return value
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine, create_engine, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from domain.errors import Backend, TransientError
@@ -15,6 +15,13 @@ from domain.errors import Backend, TransientError
 # Without iterative scan a filtered HNSW search silently returns too few rows (mem0 study, section 6).
 SESSION_OPTIONS = "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100 -c statement_timeout=15000"
 CONNECT_TIMEOUT_SECONDS = 5
+# A host that vanishes without a word is noticed after half a minute instead of the operating system's two hours.
+KEEP_ALIVE = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
 
 
 def driver_url(url: str) -> str:
@@ -44,7 +51,11 @@ class Database:
                     pool_timeout=CONNECT_TIMEOUT_SECONDS,
                     pool_pre_ping=True,
                     hide_parameters=True,
-                    connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS, "options": SESSION_OPTIONS},
+                    connect_args={
+                        "connect_timeout": CONNECT_TIMEOUT_SECONDS,
+                        "options": SESSION_OPTIONS,
+                        **KEEP_ALIVE,
+                    },
                 )
             return self._engine
 
@@ -59,6 +70,10 @@ class Database:
             with self.engine.begin() as connection:
                 yield connection
         except (OperationalError, InterfaceError, PoolTimeout) as exc:
+            raise unavailable(exc) from exc
+        except InternalError as exc:
+            # A server that was demoted to a read-only standby answers so; its connections are of no more use.
+            self.engine.dispose()
             raise unavailable(exc) from exc
         except DBAPIError as exc:
             if exc.connection_invalidated:

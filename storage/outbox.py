@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import Connection, delete, exists, func, insert, select, text, update
 
 from domain.jobs import OPEN_STATUSES, Status, Step
-from storage.database import CONNECT_TIMEOUT_SECONDS, Database, unavailable
+from storage.database import CONNECT_TIMEOUT_SECONDS, KEEP_ALIVE, Database, unavailable
 from storage.tables import JobRow, OutboxRow
 
 CHANNEL = "poco_outbox"
@@ -87,7 +88,8 @@ class Listener:
 
     def __init__(self, url: str) -> None:
         with _translated():
-            self._connection = psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_SECONDS)
+            address = make_conninfo(url, connect_timeout=CONNECT_TIMEOUT_SECONDS, **KEEP_ALIVE)
+            self._connection = psycopg.connect(address, autocommit=True)
             self._connection.execute(f"LISTEN {CHANNEL}")
 
     def wait(self, seconds: float) -> None:

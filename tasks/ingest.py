@@ -41,6 +41,9 @@ class StepTask(Task):
         except TransientError as exc:
             # The ledger itself is away, so nothing was decided: knock again, without counting an attempt.
             signal = TryAgain(_LEDGER_DOWN_SECONDS, str(exc))
+        except Exception as exc:  # noqa: BLE001
+            # Its text would go to the log and to Flower, and may quote what was being stored. The lease runs out.
+            raise StepFailed(type(exc).__name__) from None
         return self._obey(job_id, step, signal)
 
     def _obey(self, job_id: str, step: Step, signal: GoOn | Stop | TryAgain) -> str:

@@ -58,6 +58,9 @@ class FakeEmbedder:
         self.embedded.extend((text, purpose) for text in texts)
         return [fake_vector(text, self.dims) for text in texts]
 
+    def ping(self) -> None:
+        self.embed(["ping"], Purpose.QUERY)
+
 
 @dataclass
 class FakeIndex:

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from domain.scope import Scope
 from runtime.embedded.servers import Servers
 from storage.database import Database
+from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.migrate import upgrade
 from tests.conftest import new_database
+from tests.fakes import unique_scope
+from tests.ledgers import SHORT
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack, running_stack
 
@@ -70,3 +74,15 @@ def stack_database(stack_url: str) -> Iterator[Database]:
 def user_id() -> str:
     """A user that no other test has."""
     return f"u-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def scope() -> Scope:
+    """A scope that no other test has."""
+    return unique_scope()
+
+
+@pytest.fixture
+def ledger(database: Database) -> SqlJobLedger:
+    """A ledger whose retries are due at once."""
+    return SqlJobLedger(database, policy=SHORT, times=LedgerTimes())

@@ -6,22 +6,19 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import select
 
-from domain.candidate import Candidate, Message, Role
-from domain.errors import Backend, Fenced, PermanentError, TransientError
+from domain.candidate import Message, Role
+from domain.errors import Fenced, PermanentError
 from domain.facts import Entity, EntityType, StagedFact
 from domain.jobs import (
     Advance,
     AlreadyDone,
     Claimed,
     Finish,
-    Job,
-    JobView,
     NotOurs,
     NotYet,
     Outcome,
-    Publish,
     Status,
     Step,
     Submission,
@@ -30,63 +27,9 @@ from domain.retry import RetryPolicy
 from domain.scope import Scope
 from storage.database import Database
 from storage.ledger import LedgerTimes, SqlJobLedger
-from storage.outbox import Listener, send_ready
-from storage.reaper import MAX_LOST, Reaped, reap
 from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow
-from tests.fakes import candidate, fake_vector, staged, unique_scope
-
-TURNS = (("user", "以后都用简体中文"), ("assistant", "好的"))
-DOWN = TransientError(Backend.LLM_UNAVAILABLE, "HTTP 500")
-SHORT = RetryPolicy((0.05, 0.05, 0.05))
-UNKNOWN_JOB = str(uuid.uuid4())
-
-
-@pytest.fixture
-def scope() -> Scope:
-    return unique_scope()
-
-
-@pytest.fixture
-def ledger(database: Database) -> SqlJobLedger:
-    return SqlJobLedger(database, policy=SHORT, times=LedgerTimes())
-
-
-def submit(ledger: SqlJobLedger, scope: Scope, *, key: str | None = None) -> Submission:
-    made = candidate(*TURNS, scope=scope)
-    return ledger.submit(Candidate(scope, made.messages, idempotency_key=key, metadata={"category": "preference"}))
-
-
-def claimed(ledger: SqlJobLedger, job_id: str, step: Step) -> Job:
-    claim = ledger.claim(job_id, step, "worker")
-    assert isinstance(claim, Claimed), claim
-    return claim.job
-
-
-def view(ledger: SqlJobLedger, job_id: str) -> JobView:
-    seen = ledger.view(job_id)
-    assert seen is not None
-    return seen
-
-
-def run_through(ledger: SqlJobLedger, job_id: str, facts: tuple[StagedFact, ...]) -> JobView:
-    """Take a job through all six steps with the given staged facts."""
-    for step in list(Step)[:-1]:
-        job = claimed(ledger, job_id, step)
-        ledger.complete(job, Advance(staged=facts if step is Step.EXTRACT else None, messages=job.candidate.messages))
-    job = claimed(ledger, job_id, Step.CLEANUP)
-    ledger.complete(job, Publish(job.staged))
-    return view(ledger, job_id)
-
-
-def rows(database: Database, table: type, *where: object) -> int:
-    with database.transaction() as connection:
-        return int(connection.execute(select(func.count()).select_from(table).where(*where)).scalar_one())  # type: ignore[arg-type]
-
-
-def ready_jobs(database: Database, *job_ids: str) -> list[str]:
-    statement = select(OutboxRow.job_id).where(OutboxRow.ready, OutboxRow.job_id.in_(job_ids))
-    with database.transaction() as connection:
-        return [str(job_id) for (job_id,) in connection.execute(statement)]
+from tests.fakes import fake_vector, staged, unique_scope
+from tests.ledgers import DOWN, SHORT, UNKNOWN_JOB, claimed, ready_jobs, rows, run_through, submit, view
 
 
 def test_a_submission_writes_one_job_and_one_outbox_row(ledger: SqlJobLedger, database: Database, scope: Scope) -> None:
@@ -337,107 +280,3 @@ def test_eight_threads_racing_two_jobs_of_a_scope_find_one_runner(ledger: SqlJob
     for thread in threads:
         thread.join()
     assert wins == [jobs[0]]
-
-
-def sender(sent: list[tuple[str, Step]]) -> Callable[[str, Step], None]:
-    return lambda job_id, step: sent.append((job_id, step))
-
-
-def test_the_outbox_sends_a_ready_job_once(ledger: SqlJobLedger, database: Database, scope: Scope) -> None:
-    job_id = submit(ledger, scope).job_id
-    sent: list[tuple[str, Step]] = []
-    while send_ready(database, sender(sent)):
-        pass
-    assert sent.count((job_id, Step.ADMIT)) == 1
-    assert rows(database, OutboxRow, OutboxRow.job_id == job_id) == 0
-
-
-def test_a_job_that_could_not_be_sent_stays_in_the_outbox(
-    ledger: SqlJobLedger, database: Database, scope: Scope
-) -> None:
-    job_id = submit(ledger, scope).job_id
-
-    def broken(_: str, __: Step) -> None:
-        raise ConnectionError("broker away")
-
-    with pytest.raises(ConnectionError):
-        send_ready(database, broken)
-    assert ready_jobs(database, job_id) == [job_id]
-
-
-def test_the_reaper_gives_a_dead_workers_step_back(database: Database, scope: Scope) -> None:
-    times = LedgerTimes(lease=0.1)
-    ledger = SqlJobLedger(database, policy=SHORT, times=times)
-    job_id = submit(ledger, scope).job_id
-    send_ready(database, sender([]))
-    ledger.complete(claimed(ledger, job_id, Step.ADMIT), Advance())
-    dead = claimed(ledger, job_id, Step.EXTRACT)
-    time.sleep(0.15)
-    assert reap(database, times).lost >= 1
-    with pytest.raises(Fenced):
-        ledger.complete(dead, Advance())
-    sent: list[tuple[str, Step]] = []
-    send_ready(database, sender(sent))
-    assert (job_id, Step.EXTRACT) in sent
-
-
-def test_a_job_that_keeps_killing_its_workers_is_buried_as_poison(database: Database, scope: Scope) -> None:
-    times = LedgerTimes(lease=0.05)
-    ledger = SqlJobLedger(database, policy=SHORT, times=times)
-    job_id = submit(ledger, scope).job_id
-    for _ in range(MAX_LOST + 1):
-        claimed(ledger, job_id, Step.ADMIT)
-        time.sleep(0.08)
-        reap(database, times)
-    seen = view(ledger, job_id)
-    assert (seen.status, seen.reason) == (Status.DEAD, "poison")
-
-
-@pytest.mark.parametrize("state", ["never picked up", "hand-off lost", "retry lost"])
-def test_a_message_the_broker_lost_is_sent_again(database: Database, scope: Scope, state: str) -> None:
-    times = LedgerTimes(lease=5, handoff=0.2)
-    ledger = SqlJobLedger(database, policy=SHORT, times=times)
-    job_id = submit(ledger, scope).job_id
-    send_ready(database, sender([]))
-    if state == "hand-off lost":
-        ledger.complete(claimed(ledger, job_id, Step.ADMIT), Advance())
-    if state == "retry lost":
-        ledger.fail(claimed(ledger, job_id, Step.ADMIT), DOWN)
-    reap(database, times)
-    assert ready_jobs(database, job_id) == []
-    time.sleep(0.4)
-    reap(database, times)
-    assert ready_jobs(database, job_id) == [job_id]
-    reap(database, times)
-    assert ready_jobs(database, job_id) == [job_id]
-
-
-def test_a_quiet_ledger_gives_the_reaper_nothing_to_do(database: Database) -> None:
-    with database.transaction() as connection:
-        connection.execute(update(JobRow).values(status=Status.SUCCESS, lease_owner=None))
-    assert reap(database, LedgerTimes()) == Reaped()
-
-
-def test_a_listener_hears_of_a_submission_at_once(ledger: SqlJobLedger, database_url: str, scope: Scope) -> None:
-    listener = Listener(database_url)
-    submit(ledger, scope)
-    before = time.monotonic()
-    listener.wait(20)
-    assert time.monotonic() - before < 10
-    listener.close()
-
-
-def test_a_listener_whose_server_goes_away_says_so(database: Database, database_url: str) -> None:
-    listener = Listener(database_url)
-    with database.transaction() as connection:
-        ended = select(func.pg_terminate_backend(text("pid"))).select_from(text("pg_stat_activity"))
-        connection.execute(ended.where(text("query = 'LISTEN poco_outbox'")))
-    with pytest.raises(TransientError) as caught:
-        listener.wait(10)
-    assert caught.value.backend is Backend.DATABASE_UNAVAILABLE
-    listener.close()
-
-
-def test_a_listener_without_a_server_says_so() -> None:
-    with pytest.raises(TransientError):
-        Listener("postgresql://nobody@127.0.0.1:1/none")

@@ -4,6 +4,7 @@ import pytest
 
 from domain.errors import Backend, TransientError
 from domain.memory import Neighbour, RecallResult
+from domain.ports import Purpose
 from domain.scope import Scope
 from pipeline.recall import search
 from storage.calibrate import UNCALIBRATED
@@ -12,15 +13,16 @@ from tests.fakes import FakeEmbedder, FakeIndex, unique_scope
 DOWN = TransientError(Backend.DATABASE_UNAVAILABLE, "down")
 
 
-def find(scope: Scope, index: FakeIndex, embedder: FakeEmbedder, **options: float) -> RecallResult:
+def find(scope: Scope, index: FakeIndex, embedder: FakeEmbedder, **options: float | str) -> RecallResult:
     return search(
         scope,
-        "query",
+        str(options.get("query", "query")),
         top_k=int(options.get("top_k", 5)),
-        min_score=options.get("min_score", 0.45),
+        min_score=float(options.get("min_score", 0.45)),
         embedder=embedder,
         index=index,
         calibration=UNCALIBRATED,
+        max_query_chars=20,
     )
 
 
@@ -37,6 +39,13 @@ def test_hits_below_the_cut_are_left_out() -> None:
 def test_no_more_than_top_k_come_back_and_the_best_first() -> None:
     scope, index = holding(0.5, 0.9, 0.7)
     assert [hit.score for hit in find(scope, index, FakeEmbedder(), top_k=2).hits] == [0.9, 0.7]
+
+
+def test_of_a_query_too_long_for_the_model_the_end_is_looked_up() -> None:
+    scope, index = holding()
+    embedder = FakeEmbedder()
+    find(scope, index, embedder, query="讲了很多无关的话，说来话长，一言难尽。用户喜欢喝什么？")
+    assert embedder.embedded == [("用户喜欢喝什么？", Purpose.QUERY)]
 
 
 def test_nothing_found_is_an_available_service() -> None:
