@@ -20,7 +20,6 @@ from runtime.settings import required_secret
 from runtime.wiring import Services, process_services
 from storage.outbox import Listener, send_ready
 from storage.reaper import reap
-from tasks.app import app
 from tasks.ingest import send_chain
 
 log = structlog.get_logger(__name__)
@@ -82,8 +81,6 @@ class Relay:
     def _pause(self, backend: str, error: str) -> None:
         log.warning("memory_relay_waiting", backend=backend, error=error)
         self._hang_up()
-        # The pool itself stays open: a closed one refuses every later send.
-        app.pool.force_close_all(close_pool=False)
         self._stop.wait(_PAUSE_AFTER_FAILURE)
 
     def _hang_up(self) -> None:

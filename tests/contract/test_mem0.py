@@ -195,6 +195,23 @@ def test_facts_whose_embedding_fails_are_not_silently_lost(mem0_dir: Path) -> No
         extract(mem0_dir, ScriptedAnswers([FACT]), embedder=FailsOnFacts())
 
 
+def test_a_failed_embedder_is_not_asked_again_for_each_fact(mem0_dir: Path) -> None:
+    class Counting(FakeEmbedder):
+        calls = 0
+
+        def embed(self, texts: Sequence[str], purpose: Any) -> list[Any]:
+            self.calls += 1
+            if purpose is Purpose.STORE:
+                raise TransientError(Backend.EMBEDDING_UNAVAILABLE, "no answer")
+            return super().embed(texts, purpose)
+
+    embedder = Counting()
+    with pytest.raises(TransientError):
+        extract(mem0_dir, ScriptedAnswers([Fact(f"用户喜欢第 {n} 种茶", "user") for n in range(9)]), embedder=embedder)
+    # One look-up of what is known, and one batch of facts.
+    assert embedder.calls == 2
+
+
 def test_a_surprise_inside_mem0_is_told_without_its_text(mem0_dir: Path) -> None:
     class Surprising(FakeIndex):
         def nearest(self, *_: object, **__: object) -> list[Neighbour]:

@@ -224,6 +224,7 @@ def test_another_users_memories_are_never_found(stack: Stack, model: ScriptedMod
 
 
 def test_a_search_with_the_embedder_down_says_so(stack: Stack, model: ScriptedModel, user_id: str) -> None:
+    assert stack.get("/health/ready").status == 200
     model.embeddings_fail = 503
     try:
         found = stack.search(user_id, f"never asked before {user_id}")
@@ -231,7 +232,10 @@ def test_a_search_with_the_embedder_down_says_so(stack: Stack, model: ScriptedMo
     finally:
         model.embeddings_fail = None
     assert found == {"items": [], "total": 0, "available": False, "error_reason": "embedding_unavailable"}
-    assert ready.status in (200, 503)
+    assert (ready.status, ready.body["checks"]) == (
+        503,
+        {"database": "ok", "broker": "ok", "embedder": "HTTP 503"},
+    )
 
 
 def test_health_needs_no_token_and_names_each_part(stack: Stack) -> None:

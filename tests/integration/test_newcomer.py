@@ -177,6 +177,20 @@ def test_a_process_that_dies_is_started_again(newcomer: Newcomer) -> None:
     newcomer.api().wait_until(lambda: newcomer.pids().get("relay") not in (None, before), 30, "the relay stays away")
 
 
+@pytest.mark.parametrize("backend", ["valkey", "postgres"])
+def test_the_relay_itself_outlives_an_outage_and_goes_on_sending(newcomer: Newcomer, backend: str) -> None:
+    before = newcomer.pids()
+    os.kill(before[backend], signal.SIGKILL)
+    wait = newcomer.api().wait_until
+    wait(lambda: newcomer.pids().get(backend) not in (None, before[backend]), 30, f"{backend} stays away")
+    wait(lambda: newcomer.api().get("/health/ready", token=None).status == 200, 30, "the API is not ready")
+    messages = [{"role": "user", "content": "我喜欢喝普洱茶"}, {"role": "assistant", "content": "好的"}]
+    body = {"tenant_id": "acme", "user_id": f"outage-{backend}", "messages": messages}
+    job_id = newcomer.post("/v1/memories/ingest", body).body["job_id"]
+    wait(lambda: newcomer.job(job_id)["status"] == "success", 60, "the job is not finished")
+    assert newcomer.pids()["relay"] == before["relay"]
+
+
 def test_what_was_accepted_survives_the_death_of_everything(newcomer: Newcomer) -> None:
     messages = [{"role": "user", "content": "我喜欢喝乌龙茶"}, {"role": "assistant", "content": "好的"}]
     body = {"tenant_id": "acme", "user_id": "lin", "messages": messages}

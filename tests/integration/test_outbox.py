@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import delete, func, select, text, update
 
 from domain.errors import Backend, Fenced, TransientError
 from domain.jobs import (
@@ -89,6 +89,29 @@ def test_a_message_the_broker_lost_is_sent_again(database: Database, scope: Scop
     assert ready_jobs(database, job_id) == [job_id]
     reap(database, times)
     assert ready_jobs(database, job_id) == [job_id]
+
+
+def test_a_job_whose_older_one_is_gone_is_sent_though_nobody_promoted_it(database: Database, scope: Scope) -> None:
+    times = LedgerTimes(lease=5, handoff=0.1)
+    ledger = SqlJobLedger(database, policy=SHORT, times=times)
+    first, second = (submit(ledger, scope).job_id for _ in range(2))
+    with database.transaction() as connection:
+        connection.execute(delete(JobRow).where(JobRow.id == first))
+    assert ready_jobs(database, second) == []
+    time.sleep(0.2)
+    reap(database, times)
+    assert ready_jobs(database, second) == [second]
+
+
+def test_a_server_that_became_read_only_is_a_backend_that_is_away(database: Database) -> None:
+    def write_in_a_read_only_transaction() -> None:
+        with database.transaction() as connection:
+            connection.execute(text("SET TRANSACTION READ ONLY"))
+            connection.execute(delete(OutboxRow))
+
+    with pytest.raises(TransientError) as caught:
+        write_in_a_read_only_transaction()
+    assert (caught.value.backend, caught.value.detail) == (Backend.DATABASE_UNAVAILABLE, "ReadOnlySqlTransaction")
 
 
 def test_a_quiet_ledger_gives_the_reaper_nothing_to_do(database: Database) -> None:
