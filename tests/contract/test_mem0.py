@@ -195,6 +195,11 @@ def test_facts_whose_embedding_fails_are_not_silently_lost(mem0_dir: Path) -> No
         extract(mem0_dir, ScriptedAnswers([FACT]), embedder=FailsOnFacts())
 
 
+def test_a_statement_that_is_spelled_twice_is_one_fact(mem0_dir: Path) -> None:
+    twice = [Fact("用户偏好深色主题。", "user"), Fact("　用户偏好深色主题", "user")]
+    assert [fact.text for fact in extract(mem0_dir, ScriptedAnswers(twice))] == ["用户偏好深色主题"]
+
+
 def test_a_failed_embedder_is_not_asked_again_for_each_fact(mem0_dir: Path) -> None:
     class Counting(FakeEmbedder):
         calls = 0

@@ -79,6 +79,8 @@ def test_everything_that_belongs_to_a_memory_is_written_with_it(
         history = connection.execute(select(HistoryRow.event).where(HistoryRow.memory_id == str(memory.id))).all()
         audit = connection.execute(select(AuditRow.operation).where(AuditRow.memory_id == memory.id)).all()
     assert "林清" in memory.payload["text_lemmatized"].split()
+    said = f'我的搭档叫"林清" [{user_id}]'
+    assert memory.payload["evidence"] == {"message": 0, "start": 0, "end": len(said), "role": "user"}
     assert (entity.payload["data"], entity.payload["linked_memory_ids"]) == ("林清", [str(memory.id)])
     assert ([row.event for row in history], [row.operation for row in audit]) == (["ADD"], ["create"])
 

@@ -8,7 +8,7 @@ from domain.facts import Entity, EntityType
 from domain.jobs import Step
 from domain.retry import RetryPolicy
 from domain.scope import MAX_ID_CHARS, Scope
-from domain.text import content_hash, han_count, latin_word_count, storable
+from domain.text import canonical, content_hash, ending, han_count, latin_word_count, storable
 from tests.fakes import staged
 
 
@@ -73,6 +73,36 @@ def test_scripts_are_counted_by_character_and_by_word() -> None:
 
 def test_storable_text_fits_utf8_and_jsonb() -> None:
     assert storable("a\x00b\ud800c😀") == "abc😀"
+
+
+# Kind: bytedance/deer-flow#1857.
+@pytest.mark.parametrize(
+    ("text", "one_spelling"),
+    [
+        ("用户偏好深色主题。", "用户偏好深色主题"),
+        ("　用户偏好深色主题 ", "用户偏好深色主题"),
+        ("User  likes\ntea.", "User likes tea"),
+        ("User lives in the U.S.", "User lives in the U.S."),
+        ("User works at Foo Inc.", "User works at Foo Inc."),
+        ("Wait...", "Wait..."),
+    ],
+)
+def test_one_statement_has_one_spelling(text: str, one_spelling: str) -> None:
+    assert canonical(text) == one_spelling
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "end"),
+    [
+        ("短句。", 10, "短句。"),
+        ("第一句。第二句。", 6, "第二句。"),
+        ("没有句号的长文本", 4, "的长文本"),
+        ("一二三四五六。", 4, "五六。"),
+    ],
+)
+def test_the_end_of_a_text_begins_at_a_sentence_where_it_can(text: str, limit: int, end: str) -> None:
+    assert ending(text, limit)[-len(end) :] == end
+    assert len(ending(text, limit)) <= limit
 
 
 def test_the_hash_is_the_one_mem0_writes() -> None:

@@ -138,7 +138,7 @@ def test_clauses_end_at_commas_and_conjunctions() -> None:
     ("original", "cleaned", "quoted"),
     [
         ("[INFO] x\n项目叫“青禾”。", '项目叫"青禾"。', "项目叫“青禾”。"),
-        ("稿件放在 /srv/a/b.md 里，以后都这样。", "稿件放在 里，以后都这样。", "稿件放在 /srv/a/b.md 里，以后都这样。"),
+        ("你好。稿件放在 /srv/a/b.md 里，都这样。", "稿件放在 里，都这样。", "稿件放在 /srv/a/b.md 里，都这样。"),
         ("a\u200bb", "ab", "a\u200bb"),
     ],
 )
