@@ -97,12 +97,11 @@ def test_one_statement_has_one_spelling(text: str, one_spelling: str) -> None:
         ("短句。", 10, "短句。"),
         ("第一句。第二句。", 6, "第二句。"),
         ("没有句号的长文本", 4, "的长文本"),
-        ("一二三四五六。", 4, "五六。"),
+        ("一二三四五六。", 4, "四五六。"),
     ],
 )
 def test_the_end_of_a_text_begins_at_a_sentence_where_it_can(text: str, limit: int, end: str) -> None:
-    assert ending(text, limit)[-len(end) :] == end
-    assert len(ending(text, limit)) <= limit
+    assert ending(text, limit) == end
 
 
 def test_the_hash_is_the_one_mem0_writes() -> None:
