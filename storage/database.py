@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,19 +32,25 @@ def driver_url(url: str) -> str:
 
 
 class Database:
-    """One PostgreSQL database. Safe to create before a fork, as long as it is used only after it."""
+    """One PostgreSQL database. Safe to use on both sides of a fork: a child makes connections of its own."""
 
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
         self._url = driver_url(url)
         self._pool_size = pool_size
         self._engine: Engine | None = None
+        self._process = os.getpid()
         self._lock = threading.Lock()
 
     @property
     def engine(self) -> Engine:
         """The engine of this process."""
         with self._lock:
+            if self._engine is not None and self._process != os.getpid():
+                # The parent goes on using these connections; closing them here would end them for it as well.
+                self._engine.dispose(close=False)
+                self._engine = None
             if self._engine is None:
+                self._process = os.getpid()
                 self._engine = create_engine(
                     self._url,
                     pool_size=self._pool_size,

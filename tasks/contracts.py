@@ -59,6 +59,7 @@ def _number_as_text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+_OTHER_ROLES = {"developer": Role.SYSTEM, "function": Role.TOOL}
 _ID_SCHEMA = {"minLength": 1, "maxLength": MAX_ID_CHARS, "pattern": r"^[^\s*]+$"}
 Identifier = Annotated[str, AfterValidator(_identifier), WithJsonSchema({"type": "string", **_ID_SCHEMA})]
 ExternalId = Annotated[str, Field(min_length=1, max_length=MAX_EXTERNAL_ID_CHARS), AfterValidator(_no_nul)]
@@ -100,12 +101,17 @@ def _joined_parts(value: object) -> object:
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
+def _known_role(value: object) -> object:
+    """Chat vendors' other names for roles of ours."""
+    return _OTHER_ROLES.get(value, value) if isinstance(value, str) else value
+
+
 class MessageIn(Contract):
     """One turn of the conversation, with its real role. Other fields of a chat message are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    role: Role
+    role: Annotated[Role, BeforeValidator(_known_role)]
     content: Annotated[
         str,
         BeforeValidator(_joined_parts),

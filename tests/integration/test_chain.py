@@ -17,6 +17,7 @@ import redis
 from sqlalchemy import func, select
 
 from runtime.embedded.servers import Servers
+from storage import outbox
 from storage.database import Database
 from storage.tables import AuditRow, EntityRow, HistoryRow, MemoryRow, StagedRow
 from tests.scripted_model import Reply, ScriptedModel, reply_facts, reply_slow, reply_status, reply_text
@@ -185,6 +186,44 @@ def test_jobs_of_one_user_run_in_the_order_of_acceptance(
     assert len(memories(stack_database, user_id)) == 3
 
 
+# Kind: celery/kombu#337.
+def test_a_chain_that_is_delivered_three_times_has_one_effect(
+    stack: Stack, model: ScriptedModel, stack_database: Database, user_id: str
+) -> None:
+    marker = f"[{user_id}]"
+    model.when(marker, *[reply_slow(0.5, reply_facts([ZH_FACT]))] * 3)
+    job_id = stack.ingest(user_id, f"{ZH} {marker}", "好的")
+    for _ in range(2):
+        with stack_database.transaction() as connection:
+            outbox.add(connection, job_id, ready=True)
+    job = stack.finished(job_id)
+    assert (job["outcome"], set(job["attempts"].values())) == ("published", {1})
+    assert len(calls(model, user_id)) == 1
+    assert memories(stack_database, user_id) == [ZH_FACT]
+
+
+def test_many_users_at_once_each_get_their_own_memory(
+    stack: Stack, model: ScriptedModel, stack_database: Database, user_id: str
+) -> None:
+    users = [f"{user_id}-{number}" for number in range(20)]
+    for user in users:
+        model.when(f"[{user}]", reply_facts([f"用户的代号是 {user}"]))
+    jobs = [stack.ingest(user, f"我的代号是 {user} [{user}]", "好的") for user in users]
+    assert {stack.finished(job)["outcome"] for job in jobs} == {"published"}
+    assert [memories(stack_database, user) for user in users] == [[f"用户的代号是 {user}"] for user in users]
+
+
+# Kind: celery/celery#7801.
+def test_a_finished_job_leaves_nothing_in_the_broker(
+    stack: Stack, model: ScriptedModel, servers: Servers, user_id: str
+) -> None:
+    tell(stack, model, user_id, reply_facts([ZH_FACT]))
+    client = redis.Redis.from_url(servers.broker_url)
+    assert list(client.scan_iter(match="celery-task-meta*")) == []
+    assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
+    client.close()
+
+
 @contextmanager
 def watched(broker_url: str) -> Iterator[list[str]]:
     """Every command the broker gets during the block, as MONITOR shows it."""
@@ -225,6 +264,7 @@ def test_nothing_a_user_said_travels_through_the_broker_or_the_logs(
         assert secret_word not in stack.log(verb)
 
 
+# Kind: vectorize-io/hindsight#2165.
 def test_a_killed_worker_loses_nothing(
     stack: Stack, model: ScriptedModel, stack_database: Database, user_id: str
 ) -> None:

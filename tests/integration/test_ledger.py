@@ -151,6 +151,7 @@ def test_attempts_are_counted_anew_for_each_step(ledger: SqlJobLedger, scope: Sc
     assert view(ledger, job_id).attempts == {"admit": 4, "extract": 4}
 
 
+# Kind: lxfight/astrbot_plugin_mnemosyne#150.
 def test_a_permanent_error_ends_the_job_at_once_and_keeps_its_payload(
     ledger: SqlJobLedger, database: Database, scope: Scope
 ) -> None:

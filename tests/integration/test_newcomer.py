@@ -148,6 +148,7 @@ def test_the_demo_ends_as_it_should(newcomer: Newcomer) -> None:
     assert all(search["found"] and search["hits"] for search in shown["searches"])
 
 
+# Kind: mher/flower#1161.
 def test_flower_shows_the_six_tasks_with_job_ids_only(newcomer: Newcomer) -> None:
     flower = newcomer.status()["flower"]
     secrets = json.loads((newcomer.folder / ".poco" / "secrets.json").read_text(encoding="utf-8"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 
 import pytest
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import delete, func, literal, select, text, update
 
 from domain.errors import Backend, Fenced, TransientError
 from domain.jobs import (
@@ -101,6 +102,26 @@ def test_a_job_whose_older_one_is_gone_is_sent_though_nobody_promoted_it(databas
     time.sleep(0.2)
     reap(database, times)
     assert ready_jobs(database, second) == [second]
+
+
+def _reads_its_own_rows(database: Database, number: int) -> None:
+    for _ in range(100):
+        with database.transaction() as connection:
+            assert connection.execute(select(literal(number))).scalar_one() == number
+
+
+# Kind: celery/celery#1564.
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_database_that_was_used_before_a_fork_hands_no_child_the_rows_of_another(database: Database) -> None:
+    database.ping()
+    forked = multiprocessing.get_context("fork")
+    children = [forked.Process(target=_reads_its_own_rows, args=(database, number)) for number in range(4)]
+    for child in children:
+        child.start()
+    _reads_its_own_rows(database, 99)
+    for child in children:
+        child.join(30)
+    assert [child.exitcode for child in children] == [0, 0, 0, 0]
 
 
 def test_a_server_that_became_read_only_is_a_backend_that_is_away(database: Database) -> None:

@@ -57,6 +57,13 @@ def test_a_request_becomes_a_candidate_with_its_roles() -> None:
     assert made.metadata == {"category": "preference"}
 
 
+@pytest.mark.parametrize(("role", "ours"), [("developer", Role.SYSTEM), ("function", Role.TOOL)])
+def test_roles_of_chat_vendors_are_taken_by_our_names(role: str, ours: Role) -> None:
+    messages = [{"role": role, "content": "x"}]
+    made = IngestRequest.model_validate({"tenant_id": "t", "user_id": "u", "messages": messages}).candidate()
+    assert made.messages[0].role is ours
+
+
 # Kind: mem0ai/mem0#4799.
 def test_a_content_of_parts_is_its_text_and_a_missing_one_is_empty() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
