@@ -10,11 +10,8 @@ import unicodedata
 
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u300c\u300d\u300e\u300f\u301d\u301e\u301f"
 _SINGLE_QUOTES = "\u2018\u2019\u201a\u201b"
-_PLAIN = str.maketrans(
-    dict.fromkeys(_DOUBLE_QUOTES, '"')
-    | dict.fromkeys(_SINGLE_QUOTES, "'")
-    | dict.fromkeys("\u2028\u2029\x0b\x0c", "\n")
-)
+_STRAIGHT = str.maketrans(dict.fromkeys(_DOUBLE_QUOTES, '"') | dict.fromkeys(_SINGLE_QUOTES, "'"))
+_LINES = str.maketrans(dict.fromkeys("\u2028\u2029\x0b\x0c", "\n"))
 _LINE_END = re.compile("\r\n?|\x85")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff"
@@ -27,8 +24,13 @@ _STRAY_JOINER = re.compile(f"(?<![{_EMOJI}])\u200d|\u200d(?![{_EMOJI}])")
 
 def clean_text(text: str) -> str:
     """Straight quotes, `\\n` line ends, NFC; controls, lone surrogates, bidi and zero-width marks are gone."""
-    visible = without_invisible(_LINE_END.sub("\n", text).translate(_PLAIN))
+    visible = without_invisible(straight_quotes(_LINE_END.sub("\n", text)).translate(_LINES))
     return unicodedata.normalize("NFC", visible)
+
+
+def straight_quotes(text: str) -> str:
+    """Curly and corner quotes as straight ones, character by character, so that every place stays the same."""
+    return text.translate(_STRAIGHT)
 
 
 def without_invisible(text: str) -> str:

@@ -15,10 +15,10 @@ from domain.text import LATIN_WORD, storable
 from nlp import models
 from nlp.entities import recognise
 from nlp.language import identify
-from nlp.segment import alphabet_words
+from nlp.segment import HAN_RUN, alphabet_words
 
 _MAX_CHARS = 4000
-_HAN_RUN = re.compile(r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]+")
+_HAN = re.compile(HAN_RUN)
 _SYLLABLE_RUN = re.compile(r"[\u3041-\u30ff\u3005\u3400-\u4dbf\u4e00-\u9fff]+|[\uac00-\ud7a3]+")
 _THE_USER = re.compile(r"ユーザー?|사용자|使用者|用户|用戶")
 _NUMBER = re.compile(r"[\d.,:/%-]+\Z")
@@ -95,7 +95,7 @@ def _are_neighbours(text: str, first: re.Match[str] | None, second: re.Match[str
 
 def _words(text: str) -> Iterator[str]:
     language = identify(text)
-    runs, cut = (_SYLLABLE_RUN, _syllables) if language in ("ja", "ko") else (_HAN_RUN, _chinese)
+    runs, cut = (_SYLLABLE_RUN, _syllables) if language in ("ja", "ko") else (_HAN, _chinese)
     end = 0
     for run in runs.finditer(text):
         yield from alphabet_words(text[end : run.start()], language)

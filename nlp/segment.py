@@ -15,12 +15,12 @@ from nlp import models
 from nlp.language import identify
 
 _MAX_CHARS = 20_000
-_HAN_RUN = r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]+"
+HAN_RUN = r"[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]+"
 _KATAKANA_RUN = r"[\u30a1-\u30ff]+"
 _HANGUL_RUN = r"[\uac00-\ud7a3]+"
-_RUNS = re.compile(f"(?P<han>{_HAN_RUN})|(?P<hangul>{_HANGUL_RUN})|(?P<kana>[\u3041-\u30ff]+)")
+_RUNS = re.compile(f"(?P<han>{HAN_RUN})|(?P<hangul>{_HANGUL_RUN})|(?P<kana>[\u3041-\u30ff]+)")
 _JAPANESE_RUNS = re.compile(
-    f"(?P<word>{_KATAKANA_RUN})|(?P<kanji>{_HAN_RUN})|(?P<hangul>{_HANGUL_RUN})|(?P<hiragana>[\u3041-\u309f]+)"
+    f"(?P<word>{_KATAKANA_RUN})|(?P<kanji>{HAN_RUN})|(?P<hangul>{_HANGUL_RUN})|(?P<hiragana>[\u3041-\u309f]+)"
 )
 _TOKEN = re.compile(r"[^\W_][\w]*(?:[.'’-]\w+)*[+#]*|_\w+|[^\w\s]")
 _IDENTIFIER = re.compile(r"[+#]$|_|\d[\w-]*[.-]|[A-Za-z]\d|\d[A-Za-z]|\w\.\w")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from admission.hygiene import straight_quotes
 from domain.candidate import Message
 from domain.facts import Evidence
 
-_QUOTES = str.maketrans("“”„‟「」『』〝〞〟‘’‚‛", '"' * 11 + "'" * 4)
 _EDGE = 12
 
 
@@ -21,7 +21,7 @@ def in_original(evidence: Evidence, cleaned: Sequence[Message], originals: Seque
     same_role = [place for place, message in enumerate(originals) if message.role.value == evidence.role]
     for look in (_verbatim, _by_edges):
         for place in same_role:
-            found = look(sentence, originals[place].content.translate(_QUOTES))
+            found = look(sentence, straight_quotes(originals[place].content))
             if found:
                 return Evidence(place, *found, evidence.role)
     nearest = min(same_role, key=lambda place: abs(place - evidence.message))
