@@ -37,6 +37,9 @@ _JSON = re.compile(r"\s{0,8}[{\[].{0,200}?[\"']\w[^\"'\n]{0,60}[\"']\s?:")
 _PLAIN_SENTENCE = re.compile(
     r"[A-Z][a-z']{0,20}(?:,? [A-Za-z][a-z'-]{0,20}){4,60}[.!?]|[\u4e00-\u9fff，。、！？；]{8,400}"
 )
+_ODD = re.compile(
+    r"\d.*[\[\](){}<>=|\\/_`#:]|[\[\](){}<>=|\\/_`].*\d|\w\(|::|[a-z][A-Z]\w|\w_\w|\A\W{4,}\Z|[=\-*~]{5,}|`"
+)
 _DIFF_LINE = re.compile(r"[+\-@\\ \t]")
 _BULLET = re.compile(r"[-+] ?[\u4e00-\u9fff]")
 
@@ -114,6 +117,8 @@ def _is_command(head: str) -> bool:
 def _goes_on(above: str, head: str) -> bool:
     """Whether a line belongs to the machine output right above it."""
     indented = head[:1] in " \t" and bool(head.strip())
+    if above != "table" and _is_odd(head):
+        return True
     if above == "stack_trace":
         return indented or _LAST_LINE.match(head) is not None
     if above in ("table", "dump"):
@@ -127,8 +132,15 @@ def _goes_on(above: str, head: str) -> bool:
     return indented and not is_prose(head)
 
 
+def _is_odd(head: str) -> bool:
+    """Nobody's sentence: signs and digits as machines print them, and no prose."""
+    return not is_prose(head) and han_count(head) < 2 and _ODD.search(head) is not None
+
+
 def _leads_to(below: str, head: str, next_line: str) -> bool:
     """Whether a line is the heading of the machine output right below it."""
+    if below not in ("table", "code", "command", "dump") and _is_odd(head):
+        return True
     if below == "load_test":
         return _REPORT_HEAD.match(head) is not None and next_line[:1] in " \t"
     if below == "dump":

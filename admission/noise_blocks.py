@@ -21,7 +21,7 @@ _NAMED_BLOCKS = frozenset(
 )
 _MENTION = frozenset("`\"'")
 
-_OPEN = re.compile(r"(?P<before>[^`\n]{0,400}?)(?P<fence>`{3,12}|(?<!\S)~{2,12})(?P<info>[^`\n]{0,120})\Z")
+_OPEN = re.compile(r"(?P<before>[^`\n]{0,400}?)(?P<fence>`{3,12}|(?<!\S)(?<!\s{4})~{2,12})(?P<info>[^`\n]{0,120})\Z")
 _INFO = re.compile(r"\s{0,4}[A-Za-z0-9_+#.-]{0,30}(?:[ :{][^`~]{0,80})?\Z")
 _CLOSE = re.compile(r"[\s>]{0,12}(`{3,12}|~{2,12})(?P<after>.*)\Z", re.DOTALL)
 
@@ -51,6 +51,7 @@ def cut_injected(draft: Draft) -> None:
     text = draft.text
     spans: list[tuple[int, int]] = []
     since, opened = -1, ""
+    closed = {match.group(2).lower(): match.start() for match in _TAG.finditer(text) if match.group(1)}
     for match in _TAG.finditer(text):
         name = match.group(2).lower()
         if not _is_block_name(name):
@@ -59,7 +60,7 @@ def cut_injected(draft: Draft) -> None:
         if opened and closing and name == opened:
             spans.append((since, match.end()))
             opened = ""
-        elif not opened and not closing and _opens_block(text, match):
+        elif not opened and not closing and _opens_block(text, match, closed):
             since, opened = match.start(), name
         elif not opened and closing and _stands_alone(text, match):
             spans.append((match.start(), match.end()))
@@ -133,14 +134,14 @@ def _is_block_name(name: str) -> bool:
     return name in _NAMED_BLOCKS or _TAG_WORD.search(name) is not None
 
 
-def _opens_block(text: str, match: re.Match[str]) -> bool:
-    """At the start of a line, or anywhere when it is closed nearby on the same line."""
+def _opens_block(text: str, match: re.Match[str], closed: dict[str, int]) -> bool:
+    """At the start of a line, or anywhere when it is closed further on."""
     if text[match.start() - 1 : match.start()] in _MENTION and match.start():
         return False
     name = match.group(2)
     if text[match.start()] == "[" and not name.isupper():
         return False
-    return _at_line_start(text, match.start()) or f"/{name}" in text[match.end() : match.end() + 2000].split("\n", 1)[0]
+    return _at_line_start(text, match.start()) or closed.get(name.lower(), -1) > match.start()
 
 
 def _stands_alone(text: str, match: re.Match[str]) -> bool:

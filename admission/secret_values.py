@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from enum import Enum
 from itertools import pairwise
 
 MAX_VALUE_CHARS = 400
 _PLACEHOLDER = re.compile(
-    r"[<{\[$%&(]|[x*#•.\-_=]{3,}|.{0,40}(?:\*{3}|x{4}|\.{3}|\$\{|\{\{|<[a-z _-]{1,40}>)"
+    r"[<{\[(]|\$[A-Z_{(]|%\w{1,30}%\Z|%[sdr(]|&\w{1,10};|\w{1,20}=[\"']"
+    r"|[x*#•.\-_=]{3,}|.{0,40}(?:\*{3}|x{4}|\.{3}|\$\{|\{\{|<[a-z _-]{1,40}>)"
     r"|(?:your|my|example|sample|dummy|fake|changeme|placeholder|redacted|masked|hidden|todo|none|null|undefined"
     r"|true|false|string|optional|required|test)(?![a-z0-9@!$%])"
     r"|your[_-]|.{0,60}(?:_here\b|-here\b|example)"
@@ -31,6 +33,25 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"[-_./:+]")
+_SIGN = re.compile(r"[!@#$%^&*~+=?]")
+_HEX = re.compile(r"[0-9a-f-]{8,}|[0-9A-F-]{8,}")
+_DIGIT_GROUPS = re.compile(r"(?:[A-Z]-)?(?:\d{4,20}|\d{3}[ -]\d{3})")
+_PASSPHRASE = re.compile(r"[a-z]{3,12}(?:([-_.])[a-z]{3,12})(?:\1[a-z]{3,12}){2,6}")
+_ADDRESS = re.compile(
+    r"[a-z][a-z0-9_.+-]{0,60}@[a-z][a-z0-9-]{0,60}\Z|[\w.+-]{1,60}@(?:[\w-]{1,60}\.)+[\w-]+\Z|(?:[\w-]{1,60}\.){1,6}[a-z]{2,8}(?:[:/].*)?\Z"
+    r"|[~./\\]|.*,.*,.*,|.*://|[A-Za-z]:\\|0x[0-9A-Fa-f]{1,18}\Z|[\w.]{1,40}=|(?:[\w.-]{1,40}/){1,9}[\w.-]{0,40}\Z|.*[(){}\[\]<>|\\;\"`']"
+)
+_GLUE = frozenset(
+    re.findall(
+        r"\w+",
+        "the and are was were with for you your our that this have has had not but they from will would can could should"
+        " his her its into than then them there here what when which who how why all any some one use used using only"
+        " also very just",
+    )
+)
+_YEARED = re.compile(r"[A-Za-z]{3,12}[._@]?(?:19|20)\d\d")
+_ENDS_IN_SIGN = re.compile(r"[A-Za-z].*\d{3}!\Z")
+_BRACKETS = "([（【「『\"'`"
 _EDGES = "\"'`“”‘’.,;:!?)]}>，。；：！？）"
 
 
@@ -51,7 +72,7 @@ def is_password(value: str) -> bool:
     if value.isdigit():
         return 4 <= len(value) <= 20
     if _is_talk(value):
-        return len(value) >= 20 and len(_SEPARATOR.split(value)) >= 4 and value.islower()
+        return _is_passphrase(value) or _is_dotted_password(value)
     if len(value) < 5:
         return False
     return _classes(value) >= 2 or _is_jumbled(value)
@@ -81,6 +102,106 @@ def is_pin(value: str) -> bool:
     return value.isdigit() and 4 <= len(value) <= 10 and set(value) != {"0"}
 
 
+class Grade(Enum):
+    """What a value looks like by itself. One value may have several grades."""
+
+    RANDOM = "random"  # as a password manager makes it, or a word with digits and a sign
+    MADE = "made"  # letters and digits, or a passphrase
+    PLAIN = "plain"  # like a product and its version: a weak MADE
+    LONG = "long"  # a machine-made key
+    DIGITS = "digits"  # 4 to 8
+    SIX_DIGITS = "six digits"
+    LONG_DIGITS = "long digits"  # 8 to 20
+
+
+def grades_of(value: str) -> frozenset[Grade]:
+    """The grades of a value that stands in a sentence; none for words, numbers with units, addresses and paths."""
+    if _DIGIT_GROUPS.fullmatch(value.strip(_EDGES + _BRACKETS + "#*")):
+        return _grades_of_digits(re.sub(r"\D", "", value))
+    signed = _ENDS_IN_SIGN.match(value.rstrip(_EDGES.replace("!", ""))) is not None
+    value = _trimmed(value.lstrip(_BRACKETS)).rstrip(_BRACKETS)
+    if len(value) < 6 or is_placeholder(value) or _ADDRESS.match(value) or _is_named(value):
+        return frozenset({Grade.MADE}) if _is_passphrase(value) else frozenset()
+    grades = set()
+    if not re.search(r"[A-Za-z]", value):
+        return frozenset()
+    if len(value) >= 20 and is_token(value) and entropy(value) >= 2.8:
+        grades.add(Grade.LONG)
+    if re.search(r"\d", value):
+        grades.add(Grade.MADE)
+        if not _HEX.fullmatch(value) and (
+            signed or _SIGN.search(value) or (_classes(value) >= 3 and _changes(value) >= 4)
+        ):
+            grades.add(Grade.RANDOM)
+        elif len(re.findall(r"\d", value)) < 3 and not _SEPARATOR.search(value):
+            grades.add(Grade.PLAIN)
+    elif (_SIGN.search(value[1:-1]) and len(value) >= 8) or _is_jumbled(value):
+        grades.add(Grade.MADE)
+    return frozenset(grades)
+
+
+def _is_named(value: str) -> bool:
+    """Talk, or a name in snake_case."""
+    return _is_talk(value) or (_YEARED.fullmatch(value) is None and _is_talk(value.replace("_", "-")))
+
+
+def _grades_of_digits(digits: str) -> frozenset[Grade]:
+    if len(set(digits)) == 1 and len(digits) > 6:
+        return frozenset()
+    grades = {Grade.DIGITS} if 4 <= len(digits) <= 8 else set()
+    if len(digits) == 6:
+        grades.add(Grade.SIX_DIGITS)
+    if 8 <= len(digits) <= 20:
+        grades.add(Grade.LONG_DIGITS)
+    return frozenset(grades)
+
+
+def _is_dotted_password(value: str) -> bool:
+    """Short pieces of letters and digits that only look like a version: `Xk9-canary-77`."""
+    mixed = re.search(r"[A-Z][a-z]?\d|\d[A-Z]", value) is not None
+    return mixed and len(value) >= 10 and sum(char.isdigit() for char in value) >= 3 and not _NAMES.match(value)
+
+
+def _is_passphrase(value: str) -> bool:
+    """Four or more words joined by one sign."""
+    return len(value) >= 16 and _PASSPHRASE.fullmatch(value) is not None
+
+
+def _changes(value: str) -> int:
+    """How often the kind of character changes from one to the next."""
+    kinds = [(char.islower(), char.isupper(), char.isdigit()) for char in value]
+    return sum(a != b for a, b in pairwise(kinds))
+
+
+def is_spare_code(value: str) -> bool:
+    """Groups of equal length, as recovery codes and app passwords come: `2870 6091`, `dawn 7hv4 md9c`."""
+    groups = re.split(r"[ -]", value)
+    if len(value) < 8 or len({len(group) for group in groups}) != 1 or _GLUE.intersection(groups):
+        return False
+    return sum(char.isdigit() for char in value) >= 2 or (len(groups) >= 4 and len(groups[0]) == 4)
+
+
+def is_seed_phrase(value: str) -> bool:
+    """Twelve or more words in a row, and not one of those that hold sentences together."""
+    run = 0
+    for word in re.findall(r"[a-z]{3,8}", value):
+        run = 0 if word in _GLUE else run + 1
+        if run >= 12:
+            return True
+    return False
+
+
+def is_passphrase(value: str) -> bool:
+    """Four or more words that make no sentence."""
+    words = re.split(r"[ -]", value)
+    return len(words) >= 4 and min(map(len, words)) >= 3 and not _GLUE.intersection(words)
+
+
+def is_key_text(value: str) -> bool:
+    """A token, or a passphrase where a machine would put one."""
+    return is_token(value) or _is_passphrase(_trimmed(value))
+
+
 def is_placeholder(value: str) -> bool:
     """`<your-key>`, `sk-xxxx`, `***`, `${TOKEN}`, `os.environ[...]`, `required` and the like."""
     return _PLACEHOLDER.match(value) is not None or len(set(value)) <= 2
@@ -107,6 +228,8 @@ def _is_talk(value: str) -> bool:
     """Words, numbers with units, versions and names of techniques, also several joined by hyphens or dots."""
     if _NUMBERED.match(value) or _NAMES.match(value):
         return True
+    if _YEARED.fullmatch(value):
+        return False
     parts = [part for part in _SEPARATOR.split(value) if part]
     if len(parts) <= 1:
         return value.isalpha() and not _is_jumbled(value)

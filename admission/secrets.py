@@ -1,7 +1,7 @@
 """Find credentials. One table, one rule a line; a match names the rule and never shows the text.
 
 Rules with a tell-tale prefix only let obvious placeholders off; the wordy ones ask `secret_values` about the value. A
-pattern hands its value over as the group `v`, or as the whole match.
+pattern hands its value over as a named group, or as the whole match.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from admission.hygiene import folded
-from admission.secret_values import is_login, is_password, is_pin, is_shaped, is_token
+from admission.secret_values import is_key_text, is_login, is_passphrase, is_password, is_pin, is_shaped, is_token
+from admission.secret_vendors import find_vendor_secret
+from admission.secret_words import find_told_secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +33,31 @@ class SecretRule:
 
 def find_secret(text: str) -> str | None:
     """The name of the first rule that matches, in the text as it is or as a reader would see it."""
-    found = _first_rule(text)
+    found = _search(text)
     if found is None:
         seen = folded(text)
-        found = _first_rule(seen) if seen != text else None
+        found = _search(seen) if seen != text else None
     return found
+
+
+def _search(text: str) -> str | None:
+    return _first_rule(text) or find_vendor_secret(text) or find_told_secret(text)
 
 
 def _first_rule(text: str) -> str | None:
     lower = text.lower()
     hinted = {hint for hint in _HINTS if hint in lower}
-    return next((rule.name for rule in RULES if hinted.intersection(_hints(rule)) and _holds(rule, text)), None)
+    return next((rule.name for rule in RULES if hinted.intersection(_hints(rule)) and rule_holds(rule, text)), None)
 
 
-def _holds(rule: SecretRule, text: str) -> bool:
-    group = "v" if "v" in rule.pattern.groupindex else 0
-    return any(rule.check(match.group(group)) for match in rule.pattern.finditer(text))
+def rule_holds(rule: SecretRule, text: str) -> bool:
+    """Whether one rule finds a value in the text and takes it for a secret."""
+    return any(rule.check(value) for match in rule.pattern.finditer(text) if (value := _value(match)))
+
+
+def _value(match: re.Match[str]) -> str:
+    """The named group that took part, or the whole match of a pattern without groups."""
+    return next((value for value in match.groupdict().values() if value), "" if match.groupdict() else match.group())
 
 
 def _always(_: str) -> bool:
@@ -67,7 +78,7 @@ _QUOTED = r"""["']?[ \t]{0,4}(?:=>|:=|==|=|:|：)[ \t]{0,4}["'`]{0,3}(?P<v>[^\s"
 # A name that goes on like this holds a setting of the secret, not the secret.
 _SETTING = r"""(?![\w-]{0,24}(?:len|min|max|expir|ttl|age|limit|count|size|policy|hash|type|field|file|path|ur[il]|_name|-name
     |_id\b|-id\b|version|days|timeout|budget|iz|usage|price|rotat|reset|hint|strength|cost))"""
-_EN_PW = r"(?:pass(?:word|wd|phrase|code)|passwd|(?<![a-z])pwd|(?<![a-z])pass(?![a-z]))"
+_EN_PW = r"(?:(?:db|my|user|admin|root|ftp|smtp|mail|require)pass|pass(?:word|wd|phrase|code)|passwd|(?<![a-z])pwd|(?<![a-z])pass(?![a-z]))"
 _EN_KEY = r"""(?:secret|token|api[ _-]?key|access[ _-]?key|account[ _-]?key|auth[ _-]?key|app[ _-]?key|private[ _-]?key
     |signing[ _-]?key|encryption[ _-]?key|client[ _-]?key|deploy[ _-]?key|credential|licen[cs]e[ _-]?key|session[ _-]?key)"""
 _ZH_PW = r"(?:密码|密碼|口令|暗号|パスワード|passcode|password|passwd|(?<![a-z])pwd)"
@@ -94,7 +105,7 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule("slack_token", "xox|xapp-", _shape(r"xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-\d-[A-Za-z0-9-]{20,250}")),
     SecretRule("stripe_key", "k_live_|k_test_|whsec_", _shape(r"(?:[sr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,250}")),
     SecretRule("google_key", "aiza|gocspx-|ya29.", _shape(r"AIza[A-Za-z0-9_-]{35}|GOCSPX-[A-Za-z0-9_-]{20,40}|ya29\.[A-Za-z0-9_-]{20,400}")),
-    SecretRule("telegram_bot", ":a", _shape(r"\d{8,10}:A[A-Za-z0-9_-]{34}")),
+    SecretRule("telegram_bot", ":a", _shape(r"(?:bot)?\d{8,10}:A[A-Za-z0-9_-]{33,36}")),
     SecretRule("npm_token", "npm_", _shape(r"npm_[A-Za-z0-9]{30,64}")),
     SecretRule("pypi_token", "pypi-", _shape(r"pypi-[A-Za-z0-9_-]{40,250}")),
     SecretRule("huggingface_token", "hf_|api_org_", _shape(r"(?:hf|api_org)_[A-Za-z0-9]{30,64}")),
@@ -105,27 +116,41 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule("tencent_key_id", "akid", _shape(r"AKID[A-Za-z0-9]{28,40}")),
     SecretRule("volcengine_key_id", "aklt", _shape(r"AKLT[A-Za-z0-9]{20,60}")),
     SecretRule("zhipu_key", ".", _shape(r"[0-9a-f]{32}\.[A-Za-z0-9]{16}")),
-    SecretRule("vendor_token", "gsk|xai|pplx|r8|dop_v1|shpat|shpss|shpca|lin_api|ntn|dckr_pat|tvly", _shape(r"(?:gsk|xai|pplx|r8|dop_v1|shp(?:at|ss|ca)|lin_api|ntn|dckr_pat|tvly)[_-][A-Za-z0-9_-]{24,128}")),
+    SecretRule("vendor_token", "gsk|xai|pplx|r8|dop_v1|shpat|shpss|shpca|lin_api|ntn|dckr_pat|tvly|figd|nrak|tskey|bce-v3", _shape(r"bce-v3/ALTAK-\w{16,40}/[0-9a-f]{32,64}|NRAK-[A-Z0-9]{24,30}|tskey-[a-z]{2,10}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{16,60}|(?:figd|gsk|xai|pplx|r8|dop_v1|shp(?:at|ss|ca)|lin_api|ntn|dckr_pat|tvly)[_-][A-Za-z0-9_-]{24,128}")),
+    SecretRule("mailgun_key", "key-", _shape(r"key-[0-9a-f]{32}")),
+    SecretRule("wallet_key", "wif|btc|bitcoin|比特币|私钥|private", _shape(r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}")),
+    SecretRule("bare_private_key", "private key|私钥|private_key", re.compile(r"(?<![A-Za-z0-9+/])MII[A-Za-z0-9+/]{60,4000}")),
     SecretRule("vault_token", "hvs.|hvb.|atatt3x|dapi", _shape(r"hv[sb]\.[A-Za-z0-9_-]{20,200}|ATATT3x[A-Za-z0-9_=-]{40,250}|dapi[0-9a-f]{32}")),
     SecretRule("jwt", "eyj", _shape(r"eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}(?:\.[A-Za-z0-9_-]{0,2000})?")),
     SecretRule("url_login", "://", re.compile(r"://[^\s/@:\"'<>，。]{0,64}:(?P<v>[^\s/\"'，。]{2,128})@(?=[\w\[])"), is_login),
     SecretRule("url_token", "://", re.compile(r"://(?P<v>[A-Za-z0-9_-]{20,128})(?::[^\s/@]{0,64})?@"), is_token),
+    SecretRule("dsn_login", "@tcp(|thin:", re.compile(r"(?<![\w.])[\w.-]{1,40}:(?P<v>[^\s:@]{4,80})@tcp\(|thin:[\w.-]{1,40}/(?P<w>[^\s/@]{4,80})@"), is_login),
     SecretRule("slack_webhook", "hooks.slack.com", re.compile(r"hooks\.slack\.com/(?:services|workflows)/(?P<v>T[A-Za-z0-9_/]{10,160})")),
     SecretRule("discord_webhook", "/api/webhooks", re.compile(r"discord(?:app)?\.com/api/webhooks/\d{5,25}/(?P<v>[\w-]{20,120})")),
     SecretRule("dingtalk_webhook", "oapi.dingtalk", re.compile(r"oapi\.dingtalk\.com/robot/send\?access_token=(?P<v>[\w-]{10,128})")),
     SecretRule("feishu_webhook", "open.feishu|open.larksuite", re.compile(r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v?\d?/?hook/(?P<v>[\w-]{10,64})")),
     SecretRule("wecom_webhook", "qyapi.weixin", re.compile(r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<v>[\w-]{10,64})")),
+    SecretRule("url_parameter", "?|&", re.compile(r"[?&](?:\w{0,20}(?:token|sig|signature|secret|key)|X-[A-Za-z]{2,5}-Signature|code|auth|sign)=(?P<v>[\w%.+/-]{20,600})"), is_token),
     SecretRule("generic_webhook", "hook", _words(rf"{_HOST}[a-z]{{2,10}}/[\w/.-]{{0,80}}(?:web)?hook[\w/.-]{{0,40}}/(?P<v>[\w-]{{24,160}})"), is_token),
     SecretRule("bearer", "bearer", _words(r"\bbearer[ \t]{1,4}(?P<v>[\w.~+/-]{8,4000}={0,2})"), is_token),
     SecretRule("authorization", "authorization", _words(r"authorization[\"']?[ \t]{0,4}[:=：][ \t]{0,4}[\"']?(?:[a-z-]{1,20}[ \t]{1,4})?(?P<v>[^\s\"',;]{8,400})"), is_token),
+    SecretRule("auth_pair", "auth", re.compile(r"\bauth ?= ?\( ?[\"'][^\"'\n]{1,60}[\"'], ?[\"'](?P<v>[^\"'\n]{4,128})"), is_password),
     SecretRule("auth_header", "x-", _words(r"\bx-[a-z-]{0,30}(?:key|token|secret|auth)[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?(?P<v>[^\s\"',;]{6,400})"), is_token),
     SecretRule("cookie", "cookie", _words(r"\bcookies?[\"']?\s{0,4}[:=：]\s{0,4}[\"']?(?:[\w.-]{1,60}=[^\s;\"']{0,200};\s{0,4}){0,8}[\w.-]{1,60}=(?P<v>[^\s;\"']{8,400})"), is_token),
+    SecretRule("cookie_told", "cookie", _words(r"\bcookies?\b[\"']?[\s\u4e00-\u9fff]{0,6}(?:is|[:=：{]|是|为)?[\s\"'{]{0,6}[\w.-]{2,60}[\"']?[=:]\s?[\"']?(?P<v>[^\s;\"',]{16,400})"), is_token),
     SecretRule("session_id", "sess|sid|csrf", _words(r"\b(?:(?:php|j)?sess(?:ion)?_?id|sid|csrf_?token)[ \t]{0,2}[=:][ \t]{0,2}(?P<v>[\w.%-]{16,200})"), is_token),
     SecretRule("password_assignment", "pass|pwd", _words(rf"{_EN_PW}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_password),
-    SecretRule("token_assignment", "secret|token|key|credential", _words(rf"{_EN_KEY}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_token),
+    SecretRule("token_assignment", "secret|token|key|credential", _words(rf"{_EN_KEY}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_key_text),
+    SecretRule("xml_element", "<", _words(r"<(?:\w{0,20}(?:password|passwd|secret|token|api-?key))>(?P<v>[^<\s]{6,200})</"), is_password),
+    SecretRule("xml_attribute", "value=", _words(rf"(?:{_EN_PW}|{_EN_KEY})[\w.-]{{0,24}}[\"']\s{{1,4}}value=[\"'](?P<v>[^\"'\s]{{4,200}})"), is_password),
+    SecretRule("psk", "psk|wifi:", _words(r"(?<![a-z])psk[\"']?\s?[=:]\s?[\"']?(?P<v>[^\s\"';]{8,64})|wifi:[^\n]{0,120}?[;:]p:(?P<w>[^;\n]{4,64});"), is_password),
+    SecretRule("config_login", "machine|requirepass|:*:|:5432:|:3306:", _words(r"\bmachine\s[^\n]{1,120}?\spassword\s{1,4}(?P<v>\S{4,128})|\brequirepass\s{1,4}(?P<w>\S{4,128})|(?<![\w.])[\w.*-]{1,80}:(?:\d{4,5}|\*):[\w.*-]{1,40}:[\w.*-]{1,40}:(?P<x>[^\s:]{4,128})"), is_password),
+    SecretRule("login_pair", "root|admin|sa |sa/|postgres", _words(r"(?<![\w/.~-])(?:root|admin(?:istrator)?|sa|postgres)\s?/\s?(?P<v>[!-~]{5,64})"), is_password),
     SecretRule("ak_sk_assignment", "ak|sk", _words(r"(?<![a-z0-9])(?:ak|sk)[ \t]{0,3}[:=：是为][ \t\"']{0,3}(?P<v>[a-z0-9+/=_-]{16,128})"), is_token),
     SecretRule("password_flag", "mysql|mariadb|sshpass|mongo|redis-cli", re.compile(r"\b(?:mysql\w{0,6}|mariadb|sshpass|mongo\w{0,8}|redis-cli)\b[^\n]{0,160}?[ \t]-[pa][ \t]?(?P<v>[^\s-]\S{3,128})"), is_password),
-    SecretRule("login_flag", "docker|podman|helm|az|oc|curl|wget|http", re.compile(r"\b(?:docker|podman|helm|az|oc|curl|wget|http)\b[^\n]{0,160}?[ \t](?:-p[ \t]|(?:-u|--user)[ \t][\w.@-]{1,60}:)(?P<v>[^\s:/]{4,128})"), is_password),
+    SecretRule("login_flag", "docker|podman|helm|az|oc|curl|wget|http|sqlcmd|psexec|smbclient|ldap|openssl", re.compile(r"\b(?:docker|podman|helm|az|oc|curl|wget|http|sqlcmd|psexec|smbclient|ldap\w{3,8}|openssl)\b[^\n]{0,160}?[ \t](?:-(?:p|P|w|k|pass)[ \t](?:pass:)?|(?:-u|--user)[ \t][\w.@-]{1,60}:)(?P<v>[^\s:/]{4,128})"), is_password),
+    SecretRule("sql_login", "identified by|with password", _words(r"(?:identified\ by|with\ password)\s{1,4}'(?P<v>[^'\n]{4,128})'"), is_password),
+    SecretRule("piped_password", "sudo|net use|vault login", _words(r"echo\s[\"']?(?P<v>[^\s\"'|]{4,64})[\"']?\s?\|\s?sudo|\bnet\ use\s[^\n]{1,120}?\s(?P<w>[^\s/\\]{4,64})\s/user:|\bvault\ login\s(?P<x>[^\s`-]\S{5,120})"), is_password),
     SecretRule("long_flag", "--", _words(r"--(?:[a-z]{1,12}-){0,2}(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<v>[^\s\"']{4,200})"), is_password),
     SecretRule("password_zh", "密码|密碼|口令|暗号|パスワード|passcode|password|passwd|pwd", _words(rf"{_ZH_PW}{_ZH_TALK}[\s\u4e00-\u9fff]{{0,8}}?(?:{_ZH_IS}了?|用){_VALUE}{_UNIT}"), is_password),
     SecretRule("password_next", "密码|密碼|口令", _words(rf"(?:密码|密碼|口令)[ \t]{{0,2}}(?P<v>[!-&*-~][!-~]{{5,64}}|\d{{4,12}}(?!\d)){_UNIT}"), is_password),
@@ -134,6 +159,9 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule("password_en", "pass|pwd", _words(rf"\b{_EN_PW}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}{_UNIT}"), is_password),
     SecretRule("token_en", "secret|token|key|credential", _words(rf"\b{_EN_KEY}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}"), is_token),
     SecretRule("use_password", "pass|pwd", _words(rf"\b(?:use|with|enter|type)[ \t](?:the[ \t])?{_EN_PW}[ \t]{_VALUE}{_UNIT}"), is_password),
+    SecretRule("mail_code", "授权码|应用密码|应用专用密码", re.compile(r"(?:授权码|应用(?:专用)?密码)[\s是为:：]{0,4}(?P<v>[a-z]{16})(?![a-z])"), _always),
+    SecretRule("share_code", "提取码|提取碼", re.compile(r"提取[码碼][\s是为:：]{0,4}(?P<v>[A-Za-z0-9]{4,8})(?![A-Za-z0-9])"), _always),
+    SecretRule("plain_passphrase", "pass|pw", _words(r"(?<![a-z])(?:pw|pwd|pass|passphrase|password)[\]:\s]{1,3}(?P<v>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,6})(?=\s{0,2}(?:[\[\n.,\"']|\Z))"), is_passphrase),
     SecretRule("one_time_code", "验证码|校验码|动态码|短信码|动态口令|verification|one-time|otp|2fa", _words(rf"(?:验证码|校验码|动态码|短信码|动态口令|verification\ code|one-time\ (?:code|password)|(?<![a-z])otp(?![a-z])|2fa\ code)[\s\u4e00-\u9fff]{{0,4}}?(?:is|[:：=])?[\s\"'（(]{{0,3}}(?P<v>(?<!\d)\d{{4,8}}(?!\d)){_UNIT}"), is_pin),
     SecretRule("pin", "pin|密码", _words(rf"(?:(?<![a-z])pin(?:[ \t]code|[ \t]number)?(?:[ \t](?:for|of)[ \t][\w \t]{{1,30}}?)?{_EN_IS}|(?<![a-z])pin[ \t]?码[\s\u4e00-\u9fff]{{0,4}}?[:：]?|(?:支付|取款|门禁|锁屏|开机|银行卡)密码[\s\u4e00-\u9fff]{{0,4}}?[:：]?)[\s\"'（(]{{0,3}}(?P<v>\d{{4,10}}(?!\d)){_UNIT}"), is_pin),
 )

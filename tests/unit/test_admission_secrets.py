@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import string
+import subprocess
+import sys
 
 import pytest
 
-from admission.secrets import RULES, find_secret
+from admission.secret_words import WORDS, find_told_secret
+from admission.secrets import RULES, find_secret, rule_holds
 
 HEX, ALNUM, UPPER = "0123456789abcdef", string.ascii_letters + string.digits, string.ascii_uppercase + string.digits
 
@@ -61,7 +64,44 @@ SHAPED = [
     ("url_token", f"https://{LONG_HEX}@errors.example.com/12"),
 ]
 
+PHRASE, B64 = "velvet-saddle-pickle-lantern", made(ALNUM, 40)
+SEED = "ribbon faculty budget pyramid tattoo evoke hollow arctic quantum leopard parrot umbrella"
+BASE58 = made("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 51)
+
+SHAPED += [
+    ("vendor_token", "bce-v3/" + "ALTAK-" + made(ALNUM, 22) + "/" + LONG_HEX),
+    ("vendor_token", "NRAK" + "-" + made(UPPER, 27)),
+    ("vendor_token", "tskey" + "-auth-" + made(ALNUM, 17) + "-" + made(ALNUM, 32)),
+    ("mailgun_key", "key" + "-" + made(HEX, 32)),
+    ("dsn_login", f"ops:{PLAIN}@tcp(mq.example.com:3306)/orders"),
+    ("dsn_login", f"jdbc:oracle:thin:ops/{PW}@//db.example.com:1521/ORCL"),
+    ("url_parameter", f"https://app.example.com/magic?code={B64}"),
+    # Only the base library knows these.
+    ("doppler_api_token", "dp" + ".pt." + made(ALNUM, 43)),
+    ("pulumi_api_token", "pul" + "-" + LONG_HEX),
+]
+
 WORDED = [
+    ("wallet_key", f"BTC WIF: L{BASE58}"),
+    ("bare_private_key", f"支付宝应用私钥:MII{made(ALNUM, 80)}"),
+    ("auth_pair", f"requests.get(url, auth=('ops', '{PW}'))"),
+    ("cookie_told", f"我的 cookie 是 SESSDATA={LONG_HEX}，帮我写爬虫"),
+    ("xml_element", f"<password>{PW}</password>"),
+    ("xml_attribute", f'<add key="ApiSecret" value="{B64}" />'),
+    ("psk", f'network={{ ssid="Home" psk="{PLAIN}" }}'),
+    ("psk", f"WIFI:T:WPA;S:Home;P:{PLAIN};;"),
+    ("config_login", f"machine files.example.com login ops password {PLAIN}"),
+    ("config_login", f"requirepass {PLAIN}"),
+    ("config_login", f"db.example.com:5432:orders:erp:{PW}"),
+    ("login_pair", "GitLab root/mei" + "mei.2004"),
+    ("sql_login", f"CREATE USER 'crm' IDENTIFIED BY '{PLAIN}';"),
+    ("piped_password", f"echo '{PLAIN}' | sudo -S reboot"),
+    ("piped_password", f"I ran `vault login {PLAIN}` and it hung"),
+    ("login_flag", f"sqlcmd -S db -U sa -P {PLAIN}"),
+    ("mail_code", "QQ邮箱授权码 czhm" + "eopcexpayjue"),
+    ("share_code", "网盘提取码: yp" + "7j"),
+    ("plain_passphrase", "pw marble harbor cookie lemon"),
+    ("token_assignment", f"JWT_SECRET={PHRASE}"),
     ("password_zh", f"数据库密码是 {PW}，以后都用它"),
     ("password_zh", f"把 root 的密码改成了{PW}"),
     ("password_zh", f"口令（{PLAIN}）"),
@@ -95,9 +135,82 @@ WORDED = [
 ]
 
 
+TOLD = [
+    ("told_password", f"I changed my password from the old one to `{PW}` this morning"),
+    ("told_password", f"{PW} is the password for the billing portal"),
+    ("told_password", f"我所有网站都用{PLAIN}当密码，是不是不太安全"),
+    ("told_password", f"My Grafana password? It's {PLAIN}. Please save it."),
+    ("told_password", f"Is {PHRASE} a strong password? I use it everywhere."),
+    ("told_password", f"VPN 的 shared secret 用 {PW}"),
+    ("told_login", f"just log in as backup with {PLAIN}, it should work"),
+    ("told_login", f"login for Steam:\nwangwei\n{PW}"),
+    ("told_login", f"creds are jlee:{PW}"),
+    ("told_login", f"李姐说要用{PLAIN}才能进去"),
+    ("told_key", f"Use {LONG_HEX} as the api key when you call it"),
+    ("told_key", f"刚申请的 key 来了 {LONG_HEX} 你试试能不能通"),
+    ("told_key", f"{B64} 是七牛控制台刚生成的 SecretKey"),
+    ("told_key", f"m0-{B64} 这是我的 key"),
+    ("told_code", "988987 is your Google verification code"),
+    ("told_code", "they sent me a six digit sign-in code\n568708"),
+    ("told_code", "谷歌验证器现在显示647 460,快输"),
+    ("told_code", "<#> 0267 is your Uber code. Never share this code."),
+    ("told_pin", "421986 is the PIN to unlock my phone"),
+    ("told_pin", "for the safe you dial 084282 and turn left"),
+    ("told_pin", "door code is 8516#"),
+    ("told_open", f"PDF 加密了,用 {PW} 打开"),
+    ("told_wifi", "民宿的 WiFi 叫 sunshine，连的时候输 14410357"),
+    ("told_wifi", f"connect to GuestNet with {PLAIN}"),
+    ("told_recovery_code", "if I lose my phone, use 2326-7557-0898 as the backup code"),
+    ("told_recovery_code", "恢复码：bfba yndu ynq9 1zn7，手机丢了就靠它"),
+    ("told_recovery_code", "Gmail app password: fivv ivkt ouih hpjq"),
+    ("told_seed_phrase", f"幫我記助記詞「{SEED}」，順序不能亂"),
+    ("told_seed_phrase", f"I restored the wallet with {SEED} and the balance shows zero"),
+]
+
+
+@pytest.mark.parametrize(("rule", "text"), TOLD)
+def test_a_value_is_found_by_the_sentence_that_hands_it_over(rule: str, text: str) -> None:
+    assert find_told_secret(text) == rule
+    assert find_secret(text) is not None
+
+
+def test_every_rule_has_a_row_here() -> None:
+    assert {row.name for row in RULES} <= {rule for rule, _ in [*SHAPED, *WORDED]}
+    assert {row.name for row in WORDS} <= {rule for rule, _ in TOLD}
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("NousResearch/hermes-agent#67691", "测试站的密码是 Xk9-canary-77；一切照旧"),
+        ("NousResearch/hermes-agent#67691", "Password for staging: Zq4canary88"),
+        ("NousResearch/hermes-agent#79097", f"m0-{B64} 这是我的 key"),
+    ],
+)
+def test_secrets_that_others_missed(source: str, text: str) -> None:
+    assert find_secret(text) is not None
+
+
+def test_the_base_library_is_not_used_in_a_child_of_a_process_that_used_it() -> None:
+    script = (
+        "import os, sys\n"
+        "from admission.secrets import find_secret\n"
+        "find_secret('hello')\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    try:\n"
+        "        find_secret('hello')\n"
+        "    except RuntimeError:\n"
+        "        os._exit(7)\n"
+        "    os._exit(0)\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], timeout=60, check=False).returncode == 7
+
+
 @pytest.mark.parametrize(("rule", "secret"), SHAPED)
 def test_a_token_with_a_telling_shape_is_found(rule: str, secret: str) -> None:
-    assert find_secret(f"请记住 {secret}，团队共用") == rule
+    assert find_secret(f"以后部署 {secret}，团队共用") == rule
 
 
 @pytest.mark.parametrize(("rule", "text"), WORDED)
@@ -106,7 +219,7 @@ def test_a_secret_is_found_by_the_words_around_it(rule: str, text: str) -> None:
     # Several wordy rules may see the same value; the one that is meant must be among them.
     assert found is not None
     pattern = next(row for row in RULES if row.name == rule)
-    assert any(pattern.check(match["v"]) for match in pattern.pattern.finditer(text))
+    assert rule_holds(pattern, text)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +257,23 @@ def test_a_secret_is_found_by_the_words_around_it(rule: str, text: str) -> None:
         f"线上基线固定在提交 {LONG_HEX}",
         f"租户编号 {UUID} 对应华东区",
         "http://user:password@host",
+        "postgres://user:password@localhost:5432/db is the example in the README",
+        "The zip code of our office is 39203.",
+        "your promo code is 20241",
+        "git revert 9f5afa9 fixed the token refresh bug",
+        f"commit {LONG_HEX} 里删掉了硬编码密钥",
+        f"请求ID {UUID}，返回 invalid api key",
+        "运维说 root 密码不能发在群里，要走工单 OPS-9471",
+        "ssh deploy@web01 works without a password",
+        "we log in with Python3 and store passwords with argon2id",
+        "My primary key column is called user_key_30.",
+        "The private key lives at ~/.ssh/id_ed25519 on mq.example.com.",
+        "Access denied for user 'root'@'localhost' (using password: YES)",
+        "The recovery codes are printed and in the safe at home.",
+        "The seed phrase has 12 or 24 words, right?",
+        "我的报表工具用jdbc:mysql://db7.example.cn:3306/baobiao?useSSL=false连接，账号是只读的。",
+        "验证码服务 QPS 200000 次",
+        '<input type="password" name="password" placeholder="Password">',
     ],
 )
 def test_talk_about_secrets_is_no_secret(text: str) -> None:
