@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := domain admission pipeline storage llm nlp runtime tasks api cli celeryconfig.py tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop test lint format bench lock clean
+.PHONY: help setup run stop test lint format fuzz bench lock clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ lint: setup ## Check style, types and floors
 format: setup ## Rewrite the sources in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+fuzz: setup ## Look for text that breaks the gates, for 60 seconds (SECONDS=n for longer)
+	$(BIN)/python -m tests.fuzz $(or $(SECONDS),60)
 
 bench: setup ## Measure speed (see bench/README.md)
 	$(BIN)/python -m bench

@@ -19,6 +19,8 @@ _URL_CHARS = r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%|{}]"
 _SEGMENT = r"[A-Za-z0-9_.@+~%$*{}-]"
 _TLD = (
     "com|org|net|io|cn|dev|app|ai|co|edu|gov|info|me|cc|top|xyz|tech|cloud|us|uk|de|jp|hk|tw|ru|fr|eu|in|sh|ly|gg|tv|so"
+    "|at|ch|it|es|nl|be|pl|se|no|fi|dk|pt|ca|au|nz|br|kr|sg|ie|cz|gr|ua|tr|il|za|mx|ar|id|vn|th|my|biz|pro|site|store"
+    "|online|blog|page|wiki|link|zone|team|chat|live|news|work|space"
 )
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.){1,8}"
 _IPV4 = r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}"
@@ -42,7 +44,7 @@ _UNIX = re.compile(
     rf"(?:/+(?:{_SEGMENT}{{1,255}}|{_HAN_SEGMENT}))+/?(?::\d{{1,7}})?"
 )
 _SPACED = re.compile(
-    r"/(?:Volumes|Users|Applications|Library)(?:/[\w.-]{1,60}(?: [A-Z][\w.-]{0,60}){0,3}){1,12}/?"
+    r"(?<!:)/(?:Volumes|Users|Applications|Library)(?:/[\w.-]{1,60}(?: [A-Z][\w.-]{0,60}){0,3}){1,12}/?"
     r"(?<=[A-Za-z0-9_/])(?:\.[A-Za-z0-9]{1,8})?"
 )
 _WINDOWS = re.compile(

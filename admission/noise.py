@@ -126,7 +126,7 @@ def _goes_on(above: str, head: str) -> bool:
     if above == "diff":
         return _DIFF_LINE.match(head) is not None and _BULLET.match(head) is None
     if above in ("shell", "command"):
-        return bool(head.strip()) and not is_prose(head)
+        return bool(head.strip()) and not is_prose(head) and han_count(head) < 2
     if above == "code" and head.rstrip()[-1:] == ")":
         return not is_prose(head)
     return indented and not is_prose(head)

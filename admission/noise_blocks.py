@@ -30,7 +30,7 @@ _HEADER_ZH = re.compile(
     rf"{_DECOR}(?:以下(?:内容)?[是为]?|这是)?[^，。；：\n]{{0,6}}?"
     r"(?:(?:会话|对话|聊天|上下文|上文|历史(?:会话|对话|消息)?|前情)(?:的)?(?:压缩|历史)?(?:摘要|总结|小结|概要|回顾|提要|快照)"
     r"|(?:相关|历史|长期|用户|已知)(?:的)?记忆)"
-    r"(?P<tail>[\s】\]）)*_=：:—-]{0,10})\Z"
+    r"(?:\s?[(（][^()（）\n]{0,40}[)）])?(?P<tail>[\s】\]）)*_=：:—-]{0,10})\Z"
 )
 _HEADER_EN = re.compile(
     rf"{_DECOR}(?:(?:previous|prior|earlier|last|compacted|condensed|running)\s)?"
@@ -39,7 +39,7 @@ _HEADER_EN = re.compile(
     r"(?:session|conversation|chat|context|discussion)(?:\sso\sfar)?"
     r"|(?:previous|prior|earlier)\s(?:session|conversation|context)"
     r"|(?:relevant|recalled|retrieved|user|long-term)\smemor(?:y|ies))"
-    r"(?P<tail>[\s\]*_=:)—-]{0,10})\Z",
+    r"(?:\s?[(（][^()（）\n]{0,40}[)）])?(?P<tail>[\s\]*_=:)—-]{0,10})\Z",
     re.IGNORECASE,
 )
 _CONTINUED = re.compile(r"\s{0,8}This session is being continued from a previous conversation", re.IGNORECASE)

@@ -43,7 +43,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"Exception in thread \"",
         r"(?:[a-z_]\w{0,40}\.){1,10}[A-Z]\w{2,80}(?:Exception|Error|Throwable|Failure)\b(?::|\s*\Z)",
         r"(?:[A-Z]\w{0,40}\.){1,8}\w{2,80}(?:Exception|Error): ",
-        r"--- End of (?:inner exception )?stack trace",
+        r"\s{0,12}--- End of (?:inner exception )?stack trace",
         r"(?:Uncaught|Unhandled) .{0,60}(?:Error|Exception|rejection)\b.{0,8}[:(]",
         r"panic: \S.{0,120}(?:error|nil|index|close|deadlock|invalid|goroutine|\[recovered\]|assert|slice|unexpected|:)",
         r"fatal error: ", r"goroutine \d+ \[", r"\[signal SIG", r"created by [\w./*()]{3,}", r"exit status \d+\s*\Z",
@@ -61,7 +61,8 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"terminate called |(?:READ|WRITE) of size \d+ at 0x|SUMMARY: \w{1,40}Sanitizer", r"node:internal/\S|Require stack:|Node\.js v\d+\.",
         r"\S{1,160}\.[a-z]{1,5}:\d+:\d+ - (?:error|warning|note)\b", r"(?:error|fatal|warning|note|help)(?:\[\w+\])?: (?:aborting|failed|could not|cannot|unable|no such|pathspec|unused|unresolved|undefined|expected|mismatched|not found|use of|borrow|.{1,80}`).{0,250}\Z",
         r"" + _ERROR_NAME + r" \(.{1,200}\):", r"(?:[A-Z]\w{0,40}\\){1,8}\w{2,80}: \S", r"\S{1,160}\.(?:rb|ru|rake):\d+(?::in\b|\s*\Z)", r"#{3} (?:Error|The error|Cause|SQL)\b",
-        r"\"[^\"]{1,80}\" (?:#\d+ )?.{0,40}\bprio=\d", r"\s{0,12}java\.lang\.Thread\.State:", r"Found (?:one|\d+) (?:Java-level )?deadlocks?", r"\s{1,12}(?:waiting (?:to lock|on|for)|which is held by|- (?:waiting|locked|parking)\b)", r"Thread \d+ \(.{1,80}\):?\s*\Z",
+        r"\"[^\"]{1,80}\" (?:#\d+ )?.{0,40}\bprio=\d", r"\s{0,12}java\.lang\.Thread\.State:", r"Found (?:one|\d+) (?:Java-level )?deadlocks?|\"[^\"]{1,80}\":\s*\Z|Error: \S", r"\s{1,12}(?:waiting (?:to lock|on|for)|which is held by|- (?:waiting|locked|parking)\b)", r"Thread \d+ \(.{1,80}\):?\s*\Z",
+        r"For more information about this error, try", r"Fatal error: \S", r"Thread \d+ Crashed|\d{1,4}\s{1,12}[\w.]{1,60}\s{1,40}0x[0-9a-f]{4}", r"Found \d+ errors? in \S",
     ),
     "log_line": (
         r"[\w.-]{1,40}-\d{1,3}\s{1,12}\| ", rf"{_LEVEL} - \S", r"LINE \d+: ", r"\s{1,80}[\^~]{1,80}\s*\Z", r"collected \d+ items?\b",
@@ -94,8 +95,9 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\s{2,12}[-+~] \"?[\w.-]{1,60}\"?\s{1,40}= ", r"Plan: \d+ to add", r"Apply complete! ",
         r"(?:\w+\.)*\w+: (?:Creating|Destroying|Refreshing state|Still creating|Creation complete)",
         r"\S{1,40}\s{2,}(?:Warning|Normal)\s{2,}\S+\s{2,}", r"vite v\d", r"✓ \d+ modules", r"(?:remote|Cloning into|Receiving objects|Resolving deltas|Unpacking objects)\b.{0,4}[:'].",
-        r"\[\s{0,8}\d{1,9}\.\d{1,9}\]\s", r"\[\s?\d{1,3}%\]\s\S", r"FAILURE: |[ew]: \S{1,200}: ?\S|\* What went wrong:|> \S.{1,80} FAILED\s*\Z", r"<\d{1,3}>\d? ?(?:\d{4}|" + _MONTH + r")", r"(?:kernel|systemd|sshd|cron|dockerd)(?:\[\d+\])?: \S", r".{0,200}\b(?:level|lvl|severity)=\"?(?:trace|debug|info|warn|warning|error|fatal)\b",
+        r"\[\s{0,8}\d{1,9}\.\d{1,9}\]\s", r"\[\s?\d{1,3}%\]\s\S", r"FAILURE: |[ew]: \S.{0,200}: ?\S|\* What went wrong:|> \S.{1,80} FAILED\s*\Z", r"<\d{1,3}>\d? ?(?:\d{4}|" + _MONTH + r")", r"(?:kernel|systemd|sshd|cron|dockerd)(?:\[\d+\])?: \S", r".{0,200}\b(?:level|lvl|severity)=\"?(?:trace|debug|info|warn|warning|error|fatal)\b",
         r"\d{1,3}(?:\.\d{1,3}){3}:\d{1,5} \[", r"Running with gitlab-runner|section_(?:start|end):\d", r"\d\d-\d\d \d\d:\d\d:\d\d\.\d+\s{1,6}\d+\s{1,6}\d+ [VDIWEF] ", r"(?:TRAC|DEBU|INFO|WARN|ERRO|FATA)\[\d{1,8}\]",
+        r"webpack \d|Module not found: \S|\s{0,4}(?:Determining projects to|All projects are up-to-date)|Build (?:succeeded|FAILED)\.|\s{1,8}\d+ (?:Warning|Error)\(s\)|Time Elapsed \d", r"\s{0,4}(?:PASS|FAIL)\s{1,4}\S{1,160}\.(?:test|spec)\.|\s{0,8}● \S|\s{2,12}expect\(|\s{2,12}(?:Expected|Received)(?: \w+)?: ",
     ),
     "shell": (
         r"\s{0,4}Volume (?:in drive|Serial Number)", r"\d\d/\d\d/\d{4}\s{1,4}\d\d:\d\d\s", r"[-dl][rwxsStT-]{9}[@+.]?\s", r"total \d+\s*\Z", r"Already up to date\.\s*\Z",
@@ -104,12 +106,14 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r">>> ?\S", r"\.\.\. {1,12}\S", r"(?:In|Out) ?\[\d{1,5}\]:", r"\w{1,40}[=-][#>*] ?\S", r"(?:mysql|mariadb|sqlite|redis|mongo\w{0,2}|ftp|irb|node|sftp|gdb)(?:\(\S{1,40}\):?\S{0,16})?> ?\S",
         r"(?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{2,5}(?:\[\d+\])?> ?\S", r"(?:root|bash|sh)(?:-[\d.]+)?[#$] \S", r"# (?:apt|yum|cd|ls|cat|systemctl|docker|sudo|service)\b(?: [\w./-]+)*\s*\Z",
         r"(?:Enumerating|Counting|Compressing|Writing|Receiving) objects: \d", r"Pinging \S{1,80} with \d|Request timed out\.|Reply from \S{1,60}: |\s{0,8}Packets: Sent = |PING \S{1,80} \(|\d+ bytes from \S", r"[A-Z][a-z]{2,20}-[A-Z]\w{2,40} ?: \S", r"At line:\d+ char:\d+", r"\s{1,8}\+ (?:CategoryInfo|FullyQualifiedErrorId|~)", r"\s! \[(?:rejected|remote rejected)\]",
+        r"(?:Filesystem|NAME|NAMESPACE|USER|PID|UID|CONTAINER ID|REPOSITORY|Proto|Mem|Swap)\s{2,}\S+\s{2,}\S", r"% [a-z]{2,20}(?: \S{1,80}){1,12}\s*\Z", r"==> \S|🍺 ", r"Your branch is |On branch \S+\s*\Z|Changes (?:not staged|to be committed)|Untracked files:|nothing to commit|\s{1,8}(?:modified|new file|deleted|renamed|both modified):\s|\s{0,8}\(use \"git",
     ),
     "diff": (
         r"diff --(?:git|cc|combined) ", r"index [0-9a-f]{6,40}\.\.[0-9a-f]{6,40}", r"(?:---|\+\+\+) (?:[ab]/|/dev/null|\S{1,160}\.\w{1,8}(?:\s|\Z))",
         r"@@ -\d+(?:,\d+)? \+\d+", r"(?:new|deleted) file mode \d{6}", r"(?:similarity|rename) (?:index|from|to) \S", r"Binary files \S+ and ",
         r"<{7} \S", r">{7} \S", r"={7}\s*\Z", r"commit [0-9a-f]{40}\b\s*(?:\(|\Z)", r"Author: .{1,80} <\S+@\S+>",
         r"Index: \S{1,160}\.\w{1,8}\s*\Z",
+        r"\*{3} \d+,\d+ \*{4}|--- \d+,\d+ ----|! \w[^。，.!?]{0,200}[=(){};]",
     ),
     "dump": (
         r"\s{0,8}(?:0x)?[0-9a-fA-F]{4,16}[:\s]\s{0,4}(?:[0-9a-fA-F]{2,4}\s{1,2}){4}", r"\s{0,8}(?:[0-9a-fA-F]{2}[\s:]{1,2}){8}",
@@ -118,6 +122,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\s{0,8}<\?xml\b", r"\s{0,8}<!DOCTYPE\b", r"\s{0,40}</?[A-Za-z][\w.-]{0,60}(?::\w{1,40})?(?:\s[^<>\n]{0,200})?/?>(?:.{0,250}</[\w:.-]{1,60}>)?\s*\Z",
         r"\s{0,8}[-+|]{1,4}-{2,}[-+|:\s]*\Z", r"\(\d+ rows?(?: affected)?\)", r"\s{0,4}\+-{2,}\+", r"\d+ rows? in set", r"Query OK, ",
         r"-- (?:MySQL|MariaDB|PostgreSQL)(?: database)? dump\b", r"[0-9a-fA-F]{7,16}\s*\Z(?<=\d)(?<!\d{8})|0{3,8}[0-9a-f]{1,5}\s*\Z", r"\s{0,8}-{3,80}(?:\+-{3,80}){1,30}\s*\Z",
+        r"\s{0,60}(?:->\s{1,4})?(?:Seq|Index(?: Only)?|Bitmap \w+|Hash|Nested|Merge|Sort|Aggregate|Gather|Limit|Parallel)\b.{0,120}\(cost=", r"\s{1,60}(?:Filter|Index Cond|Rows Removed by \w+|Sort Key|Sort Method|Hash Cond|Join Filter|Buffers|Heap Fetches): |\s{0,8}(?:Planning|Execution) Time: ", r"(?:export )?[A-Z][A-Z0-9_]{2,60}=\S{0,200}\s*\Z",
     ),
     "load_test": (
         r"Running \d+\w{0,3} test @", r"\s{0,8}\d+ (?:threads?|goroutines?) and \d+ connections", r"\s{0,8}Thread Stats\s", r"\s{0,8}(?:Latency|Req/Sec)\s{2,}\d",
@@ -129,7 +134,8 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"SQL statistics:", r"\s{0,8}queries performed:", r"\s{0,8}[\w%./() -]{2,50}:(?:\s{2,}|\t)\s{0,40}[+-]?\d[\d.,]*\s?(?:%|[a-zA-Zµ/]{1,12}\b|\(|\Z|\s)", r"\s{0,8}\[\d{3}\]\s{1,8}\d+ responses",
         r"(?:压测|压力测试|性能测试)(?:结果|报告|数据|输出)?[:：]?.{0,60}[=＝]\s?\d", r"(?:[^=\s]{1,40}=\s?[\d.,]+[\w%/]{0,8}[\s,，;；|]{1,3}){2,8}[^=\s]{1,40}=\s?[\d.,]+[\w%/]{0,8}\s*\Z",
         r"\s{0,4}(?:tps|qps|rps|latency|p\d{2,3}|avg|min|max|total)\s?[=:]\s?[\d.,]+\s?\w{0,8}(?:[\s,;|]|\Z)", r"(?:transaction type|scaling factor|query mode|number of (?:clients|threads|transactions)|latency average|initial connection time)\b.{0,30}[:=]",
-        r"[^,\n]{1,60}(?:,[\d.]+%?){5,30}\s*\Z|(?:[A-Za-z#%][\w #%./-]{0,20},){5,30}[\w #%./-]{1,20}\s*\Z", r"Creating summari[sz]er|Starting the test @|Tidying up|\.\.\. end of run", r"\s{0,8}[✓✗✔✖] \S.{0,200}\Z", r"default [✓✗↓]", r"Response time percentiles", rf"\s{{0,8}}(?:{_MEASURE}\s?[:：=]?\s?[\d.,]+\s?{_UNIT}[,，;；、|\s]{{0,3}}){{1,10}}\Z", r"(?:压测|压力测试|性能测试|负载测试)(?:报告|结果|摘要|数据)?\s?[-—|:：]{1,2}\s?.{0,60}\Z",
+        r"[^,\n]{1,60}(?:,[\d.]+%?){5,30}\s*\Z|(?:[\w#%][\w #%./-]{0,20},){5,30}[\w #%./-]{1,20}\s*\Z", r"Creating summari[sz]er|Starting the test @|Tidying up|\.\.\. end of run", r"\s{0,8}[✓✗✔✖] \S.{0,200}\Z", r"default [✓✗↓]", r"Response time percentiles", rf"\s{{0,8}}(?:{_MEASURE}\s?[:：=]?\s?[\d.,]+\s?{_UNIT}[,，;；、|\s]{{0,3}}){{1,10}}\Z", r"(?:压测|压力测试|性能测试|负载测试)(?:报告|结果|摘要|数据)?\s?[-—|:：]{1,2}\s?.{0,60}\Z",
+        r"(?:Requests|Duration|Latencies|Bytes (?:In|Out)|Success|Status Codes)\s{1,10}\[|Error Set:", r"(?:压测|压力测试|性能测试|负载测试)(?:报告|结果|摘要|数据)\s?[(（][^()（）\n]{0,40}[)）]\s*\Z",
     ),
     "code": (
         r"\s{0,40}(?:async )?def \w+\(", r"\s{0,40}class \w+(?:\([^)\n]{0,120}\))?:\s*\Z", r"\s{0,40}(?:import [\w.]+(?: as \w+)?(?:, ?[\w.]+){0,8};?|from [\w.]+ import [\w*, ()]+|import .{1,120} from ['\"].{1,120}|#include\s?[<\"].{1,80}|package [\w.]+;|using [\w.]+;|use [\w:{}, ]+;)\s*\Z",

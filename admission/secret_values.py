@@ -36,17 +36,17 @@ _SEPARATOR = re.compile(r"[-_./:+]")
 _SIGN = re.compile(r"[!@#$%^&*~+=?]")
 _HEX = re.compile(r"[0-9a-f-]{8,}|[0-9A-F-]{8,}")
 _DIGIT_GROUPS = re.compile(r"(?:[A-Z]-)?(?:\d{4,20}|\d{3}[ -]\d{3})")
-_PASSPHRASE = re.compile(r"[a-z]{3,12}(?:([-_.])[a-z]{3,12})(?:\1[a-z]{3,12}){2,6}")
+_PASSPHRASE = re.compile(r"[a-z]{3,12}(?:([-_.])[a-z]{3,12})(?:\1[a-z]{3,12}){2,6}|(?:[a-z]{4,12}[-_.]){3,6}\d{2,4}")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9_.+-]{0,60}@[a-z][a-z0-9-]{0,60}\Z|[\w.+-]{1,60}@(?:[\w-]{1,60}\.)+[\w-]+\Z|(?:[\w-]{1,60}\.){1,6}[a-z]{2,8}(?:[:/].*)?\Z"
-    r"|[~./\\]|.*,.*,.*,|.*://|[A-Za-z]:\\|0x[0-9A-Fa-f]{1,18}\Z|[\w.]{1,40}=|(?:[\w.-]{1,40}/){1,9}[\w.-]{0,40}\Z|.*[(){}\[\]<>|\\;\"`']"
+    r"|[~./\\]|.*,.*,.*,|(?:[a-z_]\w{0,40}\.){1,6}[A-Z][A-Za-z]{3,60}\Z|.*://|[A-Za-z]:\\|0x[0-9A-Fa-f]{1,18}\Z|[\w.]{1,40}=|(?:[\w.-]{1,40}/){1,9}[\w.-]{0,40}\Z|.*[(){}\[\]<>|\\;\"`']"
 )
 _GLUE = frozenset(
     re.findall(
         r"\w+",
-        "the and are was were with for you your our that this have has had not but they from will would can could should"
-        " his her its into than then them there here what when which who how why all any some one use used using only"
-        " also very just",
+        "the and are was were with for you your our that this have has had not but they from will would can could"
+        " should his her its into than then them there here what when which who how why all any some one use used"
+        " using only also very just",
     )
 )
 _YEARED = re.compile(r"[A-Za-z]{3,12}[._@]?(?:19|20)\d\d")
@@ -163,7 +163,7 @@ def _is_dotted_password(value: str) -> bool:
 
 
 def _is_passphrase(value: str) -> bool:
-    """Four or more words joined by one sign."""
+    """Four or more words joined by one sign, or three and a number."""
     return len(value) >= 16 and _PASSPHRASE.fullmatch(value) is not None
 
 

@@ -19,7 +19,7 @@ _PAIR = re.compile(r"[A-Za-z_][\w.@-]{1,30}[:/](?=[^\s/:])")
 _TOKEN = re.compile(r"\d{3}[ -]\d{3}(?![\d-])|[!-~]{4,200}")
 _OPENING = r"[\s\"'`「『《(（\[【<*]{0,4}"
 _HANDS_OVER = re.compile(
-    r"(?:\b(?:is|it'?s|its|was|are|to|as|now|being|remains?)|[:：=]|->|→|=>|[是为為成叫即])(?:了|就|仍然)?"
+    r"(?:\b(?:is|it'?s|its|was|are|to|as|now|being|remains?)|[:：=]|->|→|=>|[是为為成叫即])(?:了|就|仍然| still)?"
     + _OPENING
     + r"\Z",
     re.IGNORECASE,
@@ -74,7 +74,7 @@ _SHARED = r"""pass(?:word|phrase|code)|passwd|(?<![a-z])(?:pwd?|pass)(?![a-z])|(
     |(?<![a-z])mm(?=[是：:])"""
 _LOGIN = r"""(?<![a-z])(?:log(?:s|ged|ging)?[ -]?in(?:to)?|sign[ -]?in|creds?|credentials|unlock(?:s|ed)?
     |user(?:name)?|locked\ out|bastion)(?![a-z])
-    |登[录錄陆入]?(?![记山])|账号|帐号|賬號|解锁|才能进|后台|堡垒机"""
+    |登[录錄陆入]?(?![记山])|账号|账户|账密|帐号|賬號|解锁|才能进|后台|堡垒机"""
 _KEY = r"""(?:api|access|account|auth|app|client|secret|private|signing|pre-?shared|wpa2?|encryption|deploy
     |licen[cs]e|subscription)[ _-]?(?:key|secret|token)
     |(?<![a-z])(?:secret|token|api-?key|app_?secret|credential|secret_?access_?key
@@ -88,9 +88,9 @@ _CODE = r"""(?:verif(?:y|ication)|log-?in|sign-?in|security|confirmation|one[ -]
     |验证码|驗證碼|校验码|校驗碼|动态(?:码|口令|密码)|登录码|短信码|验证器|一次性(?:密码|码)"""
 _PIN = r"""(?<![a-z])pin(?:[ ]?(?:code|number))?(?![a-z])|(?:alarm|door|gate|garage|entry|keypad|lock|building
     |safe|access|unlock)[ ]code
-    |the\ safe|keypad|combo|报警器|撤防码|行李箱|保险[箱柜]|门禁|门锁|密码锁|锁屏|(?:支付|取款|开机|银行卡
+    |the\ safe|lockbox|keypad|combo|报警器|撤防码|行李箱|保险[箱柜]|门禁|门锁|密码锁|锁屏|(?:支付|取款|开机|银行卡
     |手机)密码|提取码|大门"""
-_WIFI = r"wi-?fi|wpa2?|wlan|hotspot|ssid|无线|热点|home\ network|connect\ to"
+_WIFI = r"wi-?fi|wpa2?|pre-?shared\ key|network\ key|wlan|hotspot|ssid|无线|热点|home\ network|connect\ to"
 _SPARE = r"""(?:recovery|backup|restore|rescue|emergency|scratch)[ -](?:key|code)s?|恢复(?:码|密钥|代码|金钥)
     |恢復碼|备用(?:码|验证码|代码)
     |备份(?:码|代码)|救援码|bitlocker|app\ password|应用(?:专用)?密码|authenticator|验证器|totp"""
@@ -107,7 +107,7 @@ WORDS: tuple[SecretWord, ...] = (
     ),
     SecretWord(
         "told_login",
-        "log|sign|cred|unlock|user|locked out|bastion|后台|堡垒机|登|账号|帐号|賬號|解锁|才能进",
+        "log|sign|cred|unlock|user|locked out|bastion|后台|堡垒机|登|账|帐号|賬號|解锁|才能进",
         _words(_LOGIN),
         _grades(),
         _grades(Grade.RANDOM, Grade.MADE),
@@ -128,7 +128,7 @@ WORDS: tuple[SecretWord, ...] = (
     ),
     SecretWord(
         "told_pin",
-        "pin|code|safe|keypad|combo|报警|撤防|行李|门|保险|锁|密码|提取码",
+        "pin|code|safe|lockbox|keypad|combo|报警|撤防|行李|门|保险|锁|密码|提取码",
         _words(_PIN),
         _grades(),
         _grades(Grade.SIX_DIGITS, Grade.DIGITS),
@@ -142,9 +142,9 @@ WORDS: tuple[SecretWord, ...] = (
     ),
     SecretWord(
         "told_wifi",
-        "wi|wpa|wlan|hotspot|ssid|无线|热点|network|connect",
+        "wi|wpa|shared key|network key|wlan|hotspot|ssid|无线|热点|network|connect",
         _words(_WIFI),
-        _grades(Grade.RANDOM),
+        _grades(),
         _grades(Grade.RANDOM, Grade.MADE, Grade.LONG_DIGITS),
     ),
 )

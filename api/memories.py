@@ -67,6 +67,8 @@ def search() -> Response:
     )
     if not result.available:
         log.error("memory_search_failed", reason=result.error_reason)
+    if result.withheld:
+        log.warning("memory_search_withheld", count=result.withheld, reason="credential")
     return jsonify(_search_answer(result))
 
 

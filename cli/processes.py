@@ -37,7 +37,7 @@ def migrate() -> None:
     from runtime.settings import required_secret
     from storage.migrate import upgrade
 
-    settings = _settings()
+    settings = settings_of_this_process()
     upgrade(required_secret(settings, "database_url"), embedding_model=settings.embedding_model, dims=settings.dims)
     say("The database schema is up to date.")
 
@@ -47,7 +47,7 @@ def relay() -> None:
 
     Example: poco-memory relay
     """
-    settings = _settings()
+    settings = settings_of_this_process()
     _require(settings, "database_url", "broker_url")
     from tasks.relay import run
 
@@ -62,7 +62,7 @@ def worker(
 
     Example: poco-memory worker --queues ingest.llm --name llm
     """
-    settings = _settings()
+    settings = settings_of_this_process()
     _require(settings, "database_url", "broker_url")
     _become(
         "celery",
@@ -85,7 +85,7 @@ def api() -> None:
 
     Example: POCO_API_PORT=8080 poco-memory api
     """
-    settings = _settings()
+    settings = settings_of_this_process()
     _require(settings, "database_url", "broker_url", "service_token")
     _become(
         "gunicorn",
@@ -111,7 +111,7 @@ def flower() -> None:
     """
     from runtime.settings import required_secret
 
-    settings = _settings()
+    settings = settings_of_this_process()
     _require(settings, "broker_url", "flower_password")
     password = required_secret(settings, "flower_password")
     if "," in password:
@@ -131,7 +131,7 @@ def flower() -> None:
     )
 
 
-def _settings() -> Settings:
+def settings_of_this_process() -> Settings:
     """This process's settings; what is unset comes from the embedded stack of the home, while it runs."""
     from runtime.settings import load_settings
 

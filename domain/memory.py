@@ -30,8 +30,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class RecallResult:
-    """Found memories, best first. No hits and no service are different answers."""
+    """Found memories, best first. No hits and no service are different answers.
+
+    `withheld` counts the hits that hold a credential and so are not among them.
+    """
 
     hits: tuple[Hit, ...] = ()
     available: bool = True
     error_reason: str | None = None
+    withheld: int = 0

@@ -153,6 +153,20 @@ class MemoryIndex(Protocol):
         """The nearest memories, closest first."""
 
 
+class MemoryStore(Protocol):
+    """Every stored memory of every scope, for maintenance.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE.
+    """
+
+    def texts(self, after: str | None, limit: int) -> list[tuple[str, list[str]]]:
+        """The next memories in the order of their ids: id, and its text with those it had before."""
+
+    def remove(self, memory_id: str, *, reason: str) -> None:
+        """Delete a memory and every text of it, with its entity links; history and audit keep that it was."""
+
+
 class Calibration(Protocol):
     """Maps a model's cosine to the common score on which 0.45 is the cut."""
 

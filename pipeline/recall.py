@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from admission.secrets import find_secret
 from domain.errors import TransientError
 from domain.memory import Hit, RecallResult
 from domain.ports import Calibration, Embedder, MemoryIndex, Purpose
@@ -34,4 +35,7 @@ def search(
     except TransientError as exc:
         return RecallResult(available=False, error_reason=exc.backend)
     scored = (Hit(memory.id, memory.text, calibration.score(memory.similarity), memory.metadata) for memory in near)
-    return RecallResult(hits=tuple(hit for hit in scored if hit.score >= min_score))
+    found = [hit for hit in scored if hit.score >= min_score]
+    # Rows that are older than a rule, or that another program wrote, must not carry a secret into a prompt.
+    shown = tuple(hit for hit in found if find_secret(hit.text) is None)
+    return RecallResult(hits=shown, withheld=len(found) - len(shown))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
 from domain.jobs import Step
-from domain.ports import Calibration, Embedder, ExtractionModel, Extractor, JobLedger, MemoryIndex
+from domain.ports import Calibration, Embedder, ExtractionModel, Extractor, JobLedger, MemoryIndex, MemoryStore
 from domain.retry import RetryPolicy
 from llm.answers import canonical_json, parse_answer
 from llm.local_embedder import LocalEmbedder
@@ -30,6 +30,7 @@ from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.mem0_adapter import Inference, Mem0Extractor
 from storage.memories import SqlMemoryIndex
 from storage.migrate import check_schema
+from storage.scrub import SqlMemoryStore
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ class Services:
     def index(self) -> MemoryIndex:
         """The published memories."""
         return SqlMemoryIndex(self.database)
+
+    @cached_property
+    def store(self) -> MemoryStore:
+        """Every stored memory, for maintenance."""
+        return SqlMemoryStore(self.database)
 
     @cached_property
     def embedder(self) -> Embedder:

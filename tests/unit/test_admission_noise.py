@@ -9,6 +9,42 @@ from admission.noise import drop_noise_lines, has_noise
 BEFORE, AFTER = "我不吃香菜，请避开。", "以后报告用中文写。"
 
 NOISE = {
+    "sanitizer": "==1==ERROR: AddressSanitizer\nREAD of size 8 at 0x602 thread T1\nSUMMARY: AddressSanitizer: leak",
+    "node": "node:internal/modules/cjs/loader:1080\n\nError: Cannot find module 'x'\n\nNode.js v18.17.1",
+    "tsc": "src/a.ts:1:7 - error TS2345: Argument\n\n149     run(x)\n        ~~~\n\nFound 1 error in src/a.ts:1",
+    "rails": "NoMethodError (undefined method `x' for nil):\n\nconfig.ru:5:in `block in <main>'",
+    "laravel": "Illuminate\\Database\\QueryException: SQLSTATE[42S22]: Column not found",
+    "mybatis": "### Error updating database.  Cause: a.B\n### The error may involve a.b.C",
+    "jstack": '"pool-1-thread-1" #35 prio=5 tid=0x00 nid=0x1a waiting\n   java.lang.Thread.State: WAITING (parking)',
+    "deadlock": 'Found one Java-level deadlock:\n=====\n"a-writer":\n  waiting to lock monitor 0x0\n  which is held by b',
+    "swift": "Fatal error: Unexpectedly found nil: file A.swift, line 52\nThread 1 Crashed:: main\n0   Wallet   0x0000000104 f",
+    "kernel": "[ 396.55] oom_reaper: reaped process 6207\nkernel: [UFW BLOCK] IN=eth0 SRC=1.2.3.4",
+    "cmake": "[ 43%] Building CXX object a.cpp.o",
+    "gradle": "e: Unresolved reference: x\nFAILURE: Build failed with an exception.",
+    "rfc5424": "<134>1 2025-11-12 12:58:58.672 vm haproxy 26 - - Connect from 1.2.3.4:5",
+    "haproxy": '1.2.3.4:36 [12/Nov/2025:16:03:25.113] fe be/n 0/0/1 200 4 - - "GET /h HTTP/2.0"',
+    "prometheus": 'ts=2025-11-12 19:34:17.631 caller=head.go:103 level=info msg="WAL loaded"',
+    "runner": "Running with gitlab-runner 16.5.0 (ef37)\nsection_start:17:step_script",
+    "logcat": "11-12 23:49:59.120  15145  16158 E AndroidRuntime: Shutting down VM",
+    "jest": " FAIL  src/a.test.ts\n  ● A › merges\n\n    expect(received).toBe(expected)\n\n    Expected: 4\n    Received: 5",
+    "dotnet": "  Determining projects to restore...\nBuild succeeded.\n    0 Warning(s)",
+    "git_push": "Enumerating objects: 176, done.\nerror: failed to push some refs to 'a:b.git'",
+    "git_status": "Your branch is ahead of 'origin/x' by 2 commits.\nChanges not staged for commit:\n\tmodified:   a.ts",
+    "ping": "Pinging 1.2.3.4 with 32 bytes of data:\nRequest timed out.\n    Packets: Sent = 2, Received = 0",
+    "powershell": 'Get-Process : Cannot find "x".\nAt line:1 char:1\n    + CategoryInfo          : ObjectNotFound',
+    "brew": "% brew install ffmpeg\n==> Pouring ffmpeg-7.0.tar.gz\n🍺  ffmpeg was installed: 287 files",
+    "svn": "Index: lib/a.ts\n===================\n--- lib/a.ts\t(revision 4)\n+++ lib/a.ts\t(working copy)",
+    "context_diff": "*** 4,5 ****\n! pool_size = 10;\n--- 4,5 ----\n! pool_size = 40;",
+    "mysqldump": "-- MySQL dump 10.13  Distrib 8.0.33",
+    "explain": "Seq Scan on b  (cost=0.00..18334.00 rows=1 width=44)\n   Filter: (clinic_id = 77)\n Planning Time: 1 ms",
+    "environment": "ROTA_REGION=eu-north-1\nLOG_LEVEL=debug",
+    "load_report_zh": "压测报告 - 下单接口\n并发数：177\n平均响应时间：72.26ms\nP99：20ms\n吞吐量(TPS)：82.43\n错误率：0.031%",
+    "load_usage_zh": "CPU 峰值 171%，内存占用 32.79GB",
+    "jmeter_csv": "Label,# Samples,Average,Median,90% Line,Min,Max\n登录,64729,174,31,88,3,157",
+    "vegeta": "Requests      [total, rate]         1500, 50.03\nLatencies     [min, mean, max]  8.1ms, 3",
+    "k6": "     ✓ status is 200\nERRO[0061] thresholds on metrics 'x' have been crossed",
+    "template": "template <typename T>\nT f(T x) {\n    return x;\n}",
+    "dockerfile": "FROM node:20-alpine\nRUN npm ci --omit=dev",
     "python": 'Traceback (most recent call last):\n  File "/a/b.py", line 3, in f\n    x = y["库存"]\nKeyError: \'y\'',
     "java": "java.lang.IllegalStateException: closed\n\tat a.b.C.d(C.java:7)\nCaused by: a.b.D: no\n\t... 12 more",
     "js": "TypeError: Cannot read 'x' of undefined\n    at f (/a/b.js:1:2)\n    at async Promise.all (index 0)",
@@ -91,6 +127,22 @@ def test_machine_output_goes_and_the_sentences_around_it_stay(kind: str) -> None
 @pytest.mark.parametrize("kind", sorted(NOISE))
 def test_a_fact_that_is_machine_output_is_noise(kind: str) -> None:
     assert has_noise(NOISE[kind])
+
+
+def test_a_summary_header_may_carry_a_note() -> None:
+    text = f"{BEFORE}\n\n### Conversation summary (auto-generated)\n* Topic: kitchen\n\n{AFTER}"
+    assert drop_noise_lines(text)[0].split() == [BEFORE, AFTER]
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n", " "])
+def test_a_block_that_opens_inside_a_line_goes_with_all_its_lines(between: str) -> None:
+    block = f"<session-summary>之前比较过两个方案，{between}最后否掉了一个。</session-summary>"
+    assert drop_noise_lines(f"{BEFORE}{block}{AFTER}")[0] == BEFORE + AFTER
+
+
+@pytest.mark.parametrize("line", ["我用 Arch。", "救命！", "Any idea?", "Thanks, I use Arch."])
+def test_a_short_line_of_a_person_beside_machine_output_stays(line: str) -> None:
+    assert drop_noise_lines(f"$ make test\nmake: *** [all] Error 2\n{line}")[0] == line
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)

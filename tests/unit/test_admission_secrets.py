@@ -76,12 +76,13 @@ SHAPED += [
     ("dsn_login", f"ops:{PLAIN}@tcp(mq.example.com:3306)/orders"),
     ("dsn_login", f"jdbc:oracle:thin:ops/{PW}@//db.example.com:1521/ORCL"),
     ("url_parameter", f"https://app.example.com/magic?code={B64}"),
-    # Only the base library knows these.
+    # Only the base library knows this one.
     ("doppler_api_token", "dp" + ".pt." + made(ALNUM, 43)),
-    ("pulumi_api_token", "pul" + "-" + LONG_HEX),
+    ("sk_key", "s" + "k-" + made(string.ascii_lowercase, 48)),
 ]
 
 WORDED = [
+    ("discord_bot", "discord bot: MT" + made(ALNUM, 25) + "." + made(ALNUM, 6) + "." + made(ALNUM, 38)),
     ("wallet_key", f"BTC WIF: L{BASE58}"),
     ("bare_private_key", f"支付宝应用私钥:MII{made(ALNUM, 80)}"),
     ("auth_pair", f"requests.get(url, auth=('ops', '{PW}'))"),
@@ -97,6 +98,9 @@ WORDED = [
     ("sql_login", f"CREATE USER 'crm' IDENTIFIED BY '{PLAIN}';"),
     ("piped_password", f"echo '{PLAIN}' | sudo -S reboot"),
     ("piped_password", f"I ran `vault login {PLAIN}` and it hung"),
+    ("piped_password", f"echo 'ops:{PLAIN}' | chpasswd"),
+    ("piped_password", f"net use Z: {chr(92) * 2}nas{chr(92)}share /user:ops {PLAIN}"),
+    ("mail_code", "auth_code=vbvm" + "hpslseiumazl"),
     ("login_flag", f"sqlcmd -S db -U sa -P {PLAIN}"),
     ("mail_code", "QQ邮箱授权码 czhm" + "eopcexpayjue"),
     ("share_code", "网盘提取码: yp" + "7j"),
@@ -156,6 +160,9 @@ TOLD = [
     ("told_code", "<#> 0267 is your Uber code. Never share this code."),
     ("told_pin", "421986 is the PIN to unlock my phone"),
     ("told_pin", "for the safe you dial 084282 and turn left"),
+    ("told_pin", "the lockbox by the gate opens to 5580"),
+    ("told_password", "my password for Netflix is cactus-pixel-meadow-54"),
+    ("told_wifi", f"server vpn.example.com, user sara, pre-shared key {PLAIN}, then it connects"),
     ("told_pin", "door code is 8516#"),
     ("told_open", f"PDF 加密了,用 {PW} 打开"),
     ("told_wifi", "民宿的 WiFi 叫 sunshine，连的时候输 14410357"),
@@ -260,6 +267,9 @@ def test_a_secret_is_found_by_the_words_around_it(rule: str, text: str) -> None:
         "postgres://user:password@localhost:5432/db is the example in the README",
         "The zip code of our office is 39203.",
         "your promo code is 20241",
+        "(psycopg2.OperationalError) could not connect to server: Connection refused",
+        f"integrity sha512-{made(ALNUM, 86)}== in package-lock",
+        "示例:https://用户名:密码@cache-2.example.com/repo.git",
         "git revert 9f5afa9 fixed the token refresh bug",
         f"commit {LONG_HEX} 里删掉了硬编码密钥",
         f"请求ID {UUID}，返回 invalid api key",

@@ -192,6 +192,10 @@ values = st.recursive(
 @given(values, st.integers(0, 200), st.text(max_size=10))
 @settings(max_examples=200, deadline=None)
 def test_every_fact_stands_in_the_answer_and_nothing_else_is_raised(value: Any, cut: int, around: str) -> None:
+    check_answer(value, cut, around)
+
+
+def check_answer(value: Any, cut: int, around: str) -> None:
     answer = around + json.dumps(value, ensure_ascii=False)[:cut]
     try:
         facts = parse_answer(answer)

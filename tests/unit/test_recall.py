@@ -48,6 +48,17 @@ def test_of_a_query_too_long_for_the_model_the_end_is_looked_up() -> None:
     assert embedder.embedded == [("用户喜欢喝什么？", Purpose.QUERY)]
 
 
+def test_a_stored_secret_is_withheld_and_counted() -> None:
+    """A row from before the rules: mem0ai/mem0#6817."""
+    scope = unique_scope()
+    kept, old = (
+        Neighbour("1", "User deploys on Tuesdays", 0.9, {}),
+        Neighbour("2", "密码是 " + "Qm7x@" + "99821", 0.8, {}),
+    )
+    result = find(scope, FakeIndex({scope: [kept, old]}), FakeEmbedder())
+    assert ([hit.id for hit in result.hits], result.withheld) == (["1"], 1)
+
+
 def test_nothing_found_is_an_available_service() -> None:
     scope, index = holding()
     assert find(scope, index, FakeEmbedder()) == RecallResult()

@@ -1,0 +1,114 @@
+"""A scrub finds and removes stored secrets, whoever wrote them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from domain.scope import Scope
+from pipeline.scrub import Finding, scrub
+from storage.database import Database
+from storage.scrub import SqlMemoryStore
+from storage.tables import AuditRow, EntityRow, HistoryRow, MemoryRow
+from tests.fakes import unique_scope
+
+SECRET = "部署密码是 " + "Qm7x@" + "99821"
+
+
+def stored(database: Database, scope: Scope, text: str, before: str | None = None) -> str:
+    """A memory as mem0 itself leaves it, with one entity and one line of history."""
+    key = uuid.uuid4()
+    with database.transaction() as connection:
+        connection.execute(insert(MemoryRow).values(id=key, payload={"data": text, "user_id": scope.key}))
+        connection.execute(
+            insert(HistoryRow).values(
+                id=uuid.uuid4(), memory_id=str(key), old_memory=before, new_memory=text, event="UPDATE"
+            )
+        )
+        connection.execute(
+            insert(AuditRow).values(
+                memory_id=key, scope=scope.key, operation="create", operator_type="system", after={"data": text}
+            )
+        )
+        entity = {"data": "x", "user_id": scope.key, "linked_memory_ids": [str(key)]}
+        connection.execute(insert(EntityRow).values(id=uuid.uuid4(), payload=entity))
+    return str(key)
+
+
+def run(database: Database, *, delete: bool) -> list[Finding]:
+    found: list[Finding] = []
+    scrub(SqlMemoryStore(database), delete=delete, report=found.append)
+    return found
+
+
+def test_a_stored_secret_is_reported_and_removed_with_everything_that_repeats_it(database: Database) -> None:
+    scope = unique_scope()
+    good, bad = stored(database, scope, "用户喜欢喝茶"), stored(database, scope, SECRET)
+    once = stored(database, scope, "用户换了密码", before=SECRET)
+    assert {finding.memory_id for finding in run(database, delete=False)} >= {bad, once}
+    with database.transaction() as connection:
+        assert len(connection.execute(select(MemoryRow.id).where(_of(scope))).all()) == 3
+
+    rules = {finding.memory_id: finding.rule for finding in run(database, delete=True)}
+    assert rules[bad] == rules[once] == "password_zh"
+    with database.transaction() as connection:
+        left = [str(row.id) for row in connection.execute(select(MemoryRow.id).where(_of(scope)))]
+        links = [row.payload["linked_memory_ids"] for row in connection.execute(_entities(scope))]
+        texts = connection.execute(
+            select(HistoryRow.old_memory, HistoryRow.new_memory, HistoryRow.event).where(
+                HistoryRow.memory_id.in_([bad, once])
+            )
+        ).all()
+        audit = connection.execute(select(AuditRow.operation, AuditRow.after).where(AuditRow.scope == scope.key)).all()
+    assert (left, links) == ([good], [[good]])
+    assert {(row.old_memory, row.new_memory) for row in texts} == {(None, None)}
+    assert sorted(row.event for row in texts) == ["DELETE", "DELETE", "UPDATE", "UPDATE"]
+    kept = [row.after for row in audit if row.operation == "create" and row.after is not None]
+    assert (sorted(row.operation for row in audit), kept) == (
+        ["create"] * 3 + ["delete"] * 2,
+        [{"data": "用户喜欢喝茶"}],
+    )
+    assert run(database, delete=True) == []
+
+
+def test_more_memories_than_a_page_are_all_checked(database: Database) -> None:
+    store = SqlMemoryStore(database)
+    ids = {stored(database, unique_scope(), "用户喜欢喝茶") for _ in range(5)}
+    seen, after = set(), None
+    while page := store.texts(after, 2):
+        seen |= {memory_id for memory_id, _ in page}
+        after = page[-1][0]
+    assert ids <= seen
+
+
+def test_the_command_says_what_it_found_without_the_text(database: Database, database_url: str, tmp_path: Path) -> None:
+    bad = stored(database, unique_scope(), SECRET)
+    command = [str(Path(sys.executable).with_name("poco-memory")), "scrub"]
+    environment = {
+        **os.environ,
+        "POCO_HOME": str(tmp_path),
+        "POCO_DATABASE_URL": database_url,
+        "POCO_BROKER_URL": "redis://127.0.0.1:1/0",
+    }
+    first = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert first.returncode == 1
+    assert f"{bad}  password_zh" in first.stdout
+    assert SECRET[-8:] not in first.stdout + first.stderr
+    last = subprocess.run(
+        [*command, "--delete"], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (last.returncode, f"{bad}  password_zh  removed" in last.stdout) == (0, True)
+
+
+def _of(scope: Scope) -> Any:
+    return MemoryRow.payload["user_id"].astext == scope.key
+
+
+def _entities(scope: Scope) -> Any:
+    return select(EntityRow.payload).where(EntityRow.payload["user_id"].astext == scope.key)
