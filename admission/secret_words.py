@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from admission.secret_values import Grade, grades_of, is_seed_phrase, is_spare_code
 
 _NEAR, _FAR = 110, 260
+_WORD_CHARS = 40
 # A sentence ends here; a question mark does not end it, as the answer often follows: "My password? It's …".
 _STOP = re.compile(r"[。；;]|(?<!\d)!(?=\s)|\.(?=\s)|\n(?!\S{3,200}(?:\n|\Z))")
 _PAIR = re.compile(r"[A-Za-z_][\w.@-]{1,30}[:/](?=[^\s/:])")
@@ -150,6 +151,17 @@ WORDS: tuple[SecretWord, ...] = (
 )
 _SPARE_CODE = _words(_SPARE)
 _SEED_PHRASE = _words(_SEED)
+_HINTS = {row: re.compile("|".join(map(re.escape, row.hints.split("|")))) for row in WORDS}
+_SPARE_HINT = re.compile(
+    "recovery|backup|restore|rescue|emergency|scratch|恢复|恢復|备用|备份|救援|bitlocker|app password|应用"
+    "|auth|验证器|totp"
+)
+_SEED_HINT = re.compile("phrase|words|mnemonic|助记词|助記詞|wallet|钱包|metamask|ledger|词")
+# Without one of these nothing in the text can be a value.
+_WORTH = re.compile(
+    r"\d{4}|\d{3}[ -]\d{3}|[A-Za-z!@#$%^&*~+=?_.-]\d|\d[A-Za-z!@#$%^&*~+=?_-]|[A-Za-z][!@#$%^&*~+=?]{1,4}[A-Za-z]"
+    r"|[a-z]([-_.])[a-z]{3,12}\1[a-z]|[a-z][A-Z][A-Za-z]{0,20}[a-z][A-Z]"
+)
 _GROUPS = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z0-9]{3,10}(?:-[A-Za-z0-9]{3,10}){1,11}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){1,11}"
     r"|[0-9]{3,10}(?: [0-9]{3,10}){1,5})(?![A-Za-z0-9])"
@@ -159,17 +171,48 @@ _WORD_RUN = re.compile(r"(?:\d{0,2}[.)、:]?\s?[a-z]{3,8}[\s,，、;\"]{1,3}){11
 
 def find_told_secret(text: str) -> str | None:
     """The name of the first row whose words stand by a value that they make a secret."""
-    lower = text.lower()
-    for row in WORDS:
-        if any(hint in lower for hint in row.hints.split("|")) and _is_told(row, text):
-            return row.name
-    if _beside(_SPARE_CODE, text, _GROUPS, is_spare_code):
+    lower = _lower(text)
+    if _WORTH.search(text):
+        told = next((row.name for row in WORDS if _is_told(row, text, lower)), None)
+        if told is not None:
+            return told
+    if _beside(_SPARE_CODE, _SPARE_HINT, text, lower, _GROUPS, is_spare_code):
         return "told_recovery_code"
-    return "told_seed_phrase" if _beside(_SEED_PHRASE, text, _WORD_RUN, is_seed_phrase) else None
+    return "told_seed_phrase" if _beside(_SEED_PHRASE, _SEED_HINT, text, lower, _WORD_RUN, is_seed_phrase) else None
 
 
-def _is_told(row: SecretWord, text: str) -> bool:
-    return any(_gives(row, *piece) for piece in _values(row.words, text))
+def _lower(text: str) -> str:
+    """Lower case without any change of length."""
+    lower = text.lower()
+    return (
+        lower if len(lower) == len(text) else "".join(low if len(low := char.lower()) == 1 else char for char in text)
+    )
+
+
+def _near_hints(hint: re.Pattern[str], lower: str) -> Iterator[tuple[int, int]]:
+    """The stretches of the text in which one of the words can stand."""
+    start, end = -1, -1
+    for match in hint.finditer(lower):
+        if match.start() - _WORD_CHARS > end:
+            if end >= 0:
+                yield start, end
+            start = max(0, match.start() - _WORD_CHARS)
+        end = match.end() + _WORD_CHARS
+    if end >= 0:
+        yield start, end
+
+
+def _words_in(words: re.Pattern[str], hint: re.Pattern[str], text: str, lower: str) -> Iterator[re.Match[str]]:
+    for start, end in _near_hints(hint, lower):
+        yield from words.finditer(text, start, end)
+
+
+def _is_told(row: SecretWord, text: str, lower: str) -> bool:
+    return any(
+        _gives(row, *piece)
+        for match in _words_in(row.words, _HINTS[row], text, lower)
+        for piece in _values(match, text)
+    )
 
 
 def _gives(row: SecretWord, left: str, value: str, right: str) -> bool:
@@ -191,16 +234,18 @@ def _stands_next(words: re.Pattern[str], head: str) -> bool:
     return any(not head[match.end() :].strip(" \t\n:：\"'`（(") for match in words.finditer(head))
 
 
-def _values(words: re.Pattern[str], text: str) -> Iterator[tuple[str, str, str]]:
+def _values(match: re.Match[str], text: str) -> Iterator[tuple[str, str, str]]:
     """What stands in a sentence with one of the words: the text before, the value, the text after."""
-    for match in words.finditer(text):
-        start, end = _sentence(text, match.start(), match.end())
-        for token in _TOKEN.finditer(text, start, end):
-            if token.start() >= match.end() or token.end() <= match.start():
-                yield text[start : token.start()], token.group(), text[token.end() : end]
-            pair = _PAIR.match(token.group())
-            if pair:
-                yield text[start : token.start()] + pair.group(), token.group()[pair.end() :], text[token.end() : end]
+    start, end = _sentence(text, match.start(), match.end())
+    for token in _TOKEN.finditer(text, start, end):
+        value = token.group()
+        if not _WORTH.search(value):
+            continue
+        if token.start() >= match.end() or token.end() <= match.start():
+            yield text[start : token.start()], value, text[token.end() : end]
+        pair = _PAIR.match(value)
+        if pair:
+            yield text[start : token.start()] + pair.group(), value[pair.end() :], text[token.end() : end]
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
@@ -212,10 +257,17 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
     return first, (stop_after.start() if stop_after else last)
 
 
-def _beside(words: re.Pattern[str], text: str, shape: re.Pattern[str], check: Callable[[str], bool]) -> bool:
+def _beside(
+    words: re.Pattern[str],
+    hint: re.Pattern[str],
+    text: str,
+    lower: str,
+    shape: re.Pattern[str],
+    check: Callable[[str], bool],
+) -> bool:
     """Whether a value of this shape stands near one of the words, in the same sentence or not."""
     return any(
         check(value.group())
-        for match in words.finditer(text)
+        for match in _words_in(words, hint, text, lower)
         for value in shape.finditer(text, max(0, match.start() - _FAR), match.end() + _FAR)
     )

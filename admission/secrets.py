@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from admission.hygiene import folded
+from admission.hygiene import folded, is_disguised
 from admission.secret_values import is_key_text, is_login, is_passphrase, is_password, is_pin, is_shaped, is_token
 from admission.secret_vendors import find_vendor_secret
 from admission.secret_words import find_told_secret
@@ -34,9 +34,8 @@ class SecretRule:
 def find_secret(text: str) -> str | None:
     """The name of the first rule that matches, in the text as it is or as a reader would see it."""
     found = _search(text)
-    if found is None:
-        seen = folded(text)
-        found = _search(seen) if seen != text else None
+    if found is None and is_disguised(text):
+        found = _search(folded(text))
     return found
 
 
