@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
 from domain.candidate import Candidate
-from domain.errors import Fenced, PermanentError, TransientError
+from domain.errors import Backend, Fenced, PermanentError, TransientError
 from domain.jobs import (
     OPEN_STATUSES,
     Advance,
@@ -54,6 +54,9 @@ from storage.rows import (
     staged_to_columns,
 )
 from storage.tables import JobRow, StagedRow
+
+# How often a job's model answers could not be read, among its counts; the name is that of the metric.
+PARSE_FAILS = "memory_json_parse_fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,9 @@ class SqlJobLedger:
             failures = row.retry_count + 1
             delay = self._policy.delay_after(failures)
             values: dict[str, Any] = {"retry_count": failures, "last_error": str(error), "updated_at": func.now()}
+            if error.backend is Backend.LLM_UNPARSEABLE:
+                misread = int(row.counts.get(PARSE_FAILS, 0)) + 1
+                values["counts"] = {**row.counts, PARSE_FAILS: misread}
             if delay is not None:
                 values |= {"status": Status.FAILED, "next_retry_at": _from_now(delay), "lease_owner": None}
             connection.execute(update(JobRow).where(JobRow.id == job.id).values(values))

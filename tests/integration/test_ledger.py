@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from domain.candidate import Message, Role
-from domain.errors import Fenced, PermanentError
+from domain.errors import Backend, Fenced, PermanentError, TransientError
 from domain.facts import Entity, EntityType, StagedFact
 from domain.jobs import (
     Advance,
@@ -30,6 +30,8 @@ from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow
 from tests.fakes import fake_vector, staged, unique_scope
 from tests.ledgers import DOWN, SHORT, UNKNOWN_JOB, claimed, ready_jobs, rows, run_through, submit, view
+
+UNREADABLE = TransientError(Backend.LLM_UNPARSEABLE, "no JSON")
 
 
 def test_a_submission_writes_one_job_and_one_outbox_row(ledger: SqlJobLedger, database: Database, scope: Scope) -> None:
@@ -139,6 +141,17 @@ def test_the_fourth_failure_of_a_step_is_the_jobs_end(ledger: SqlJobLedger, data
     assert (seen.status, seen.outcome, seen.reason) == (Status.DEAD, Outcome.DEAD, "llm_unavailable")
     assert seen.attempts == {"admit": 4}
     assert ledger.claim(job_id, Step.ADMIT, "worker") == NotOurs()
+
+
+def test_unreadable_model_answers_are_counted_and_the_count_outlives_the_step(
+    ledger: SqlJobLedger, scope: Scope
+) -> None:
+    job_id = submit(ledger, scope).job_id
+    for error in (UNREADABLE, DOWN, UNREADABLE):
+        ledger.fail(claimed(ledger, job_id, Step.ADMIT), error)
+        time.sleep(0.08)
+    ledger.complete(claimed(ledger, job_id, Step.ADMIT), Advance(counts={"kept": 1}))
+    assert view(ledger, job_id).counts == {"memory_json_parse_fail": 2, "kept": 1}
 
 
 def test_attempts_are_counted_anew_for_each_step(ledger: SqlJobLedger, scope: Scope) -> None:
