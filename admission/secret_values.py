@@ -120,7 +120,7 @@ def grades_of(value: str) -> frozenset[Grade]:
         return _grades_of_digits(re.sub(r"\D", "", value))
     signed = _ENDS_IN_SIGN.match(value.rstrip(_EDGES.replace("!", ""))) is not None
     value = _trimmed(value.lstrip(_BRACKETS)).rstrip(_BRACKETS)
-    if len(value) < 6 or is_placeholder(value) or _ADDRESS.match(value) or _is_named(value):
+    if len(value) < 6 or is_placeholder(value) or _is_named(value) or (_ADDRESS.match(value) and not signed):
         return frozenset({Grade.MADE}) if _is_passphrase(value) else frozenset()
     grades = set()
     if not re.search(r"[A-Za-z]", value):
