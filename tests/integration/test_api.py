@@ -149,8 +149,14 @@ def test_text_that_no_database_can_hold_is_accepted_without_those_characters(sta
 
 
 def test_a_body_over_every_limit_is_refused_unread(stack: Stack) -> None:
-    answer = stack.post(INGEST, b'{"a": "' + b"x" * 3_000_000 + b'"}')
-    assert (answer.status, answer.body["code"]) == (413, "request_entity_too_large")
+    address = urllib.parse.urlsplit(stack.url)
+    # Only announced, not sent: whoever goes on sending to a server that has answered may meet a closed connection.
+    head = f"POST {INGEST} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 3000000\r\n\r\n"
+    with socket.create_connection((str(address.hostname), int(address.port or 0)), timeout=10) as connection:
+        connection.sendall(head.encode())
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.split()[1] == b"413"
+    assert b'"code":"request_entity_too_large"' in answer.replace(b" ", b"")
 
 
 @pytest.mark.parametrize("chunk", [b"zz\r\n", b"5\r\nab", b"5\r\nabcdefgh\r\n0\r\n\r\n"])
