@@ -37,10 +37,12 @@ _JSON = re.compile(r"\s{0,8}[{\[].{0,200}?[\"']\w[^\"'\n]{0,60}[\"']\s?:")
 _PLAIN_SENTENCE = re.compile(
     r"[A-Z][a-z']{0,20}(?:,? [A-Za-z][a-z'-]{0,20}){4,60}[.!?]|[\u4e00-\u9fff，。、！？；]{8,400}"
 )
+# No round brackets or slashes beside numbers: people write "Django 5.1 / Postgres 16" and "5 people (Berlin)".
 _ODD = re.compile(
-    r"\d.*[\[\](){}<>=|\\/_`#:]|[\[\](){}<>=|\\/_`].*\d|\w\(|::|[a-z][A-Z]\w|\w_\w|\A\W{4,}\Z|[=\-*~]{5,}|`"
+    r"\d.*[\[\]{}<>=\\_`]|[\[\]{}<>=\\`].*\d|0x[0-9a-f]|\w\(|::|[a-z]\.[a-z]\w*:\d|[a-z][A-Z]\w|\w_\w|\A\W{4,}\Z"
+    r"|[=\-*~]{5,}|`"
 )
-_DIFF_LINE = re.compile(r"[+\-@\\ \t]")
+_DIFF_LINE = re.compile(r"[+\-@\\ \t]|[<>] \S")
 _BULLET = re.compile(r"[-+] ?[\u4e00-\u9fff]")
 
 
@@ -121,19 +123,21 @@ def _goes_on(above: str, head: str) -> bool:
         return True
     if above == "stack_trace":
         return indented or _LAST_LINE.match(head) is not None
+    if above == "load_test" and head.lstrip()[:1] == "|":
+        return True
     if above in ("table", "dump"):
         return _GAP.search(head) is not None and not is_prose(head)
     if above == "diff":
         return _DIFF_LINE.match(head) is not None and _BULLET.match(head) is None
     if above in ("shell", "command"):
-        return bool(head.strip()) and not is_prose(head) and han_count(head) < 2
+        return bool(head.strip()) and not is_prose(head) and han_count(head) < 2 and head.rstrip()[-1:] != "?"
     if above == "code" and head.rstrip()[-1:] == ")":
         return not is_prose(head)
     return indented and not is_prose(head)
 
 
 def _is_odd(head: str) -> bool:
-    """Nobody's sentence: signs and digits as machines print them, and no prose."""
+    """Nobody's note: signs as machines print them, and no prose."""
     return not is_prose(head) and han_count(head) < 2 and _ODD.search(head) is not None
 
 
@@ -141,7 +145,7 @@ def _leads_to(below: str, head: str, next_line: str) -> bool:
     """Whether a line is the heading of the machine output right below it."""
     if below not in ("table", "code", "command", "dump") and _is_odd(head):
         return True
-    if below == "load_test":
+    if below in ("load_test", "log_line"):
         return _REPORT_HEAD.match(head) is not None and next_line[:1] in " \t"
     if below == "dump":
         return next_line.strip()[:2] in ("--", "+-") and _GAP.search(head) is not None

@@ -28,7 +28,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "stack_trace": (
         r"\W{0,12}(?:Exception Group )?Traceback \(most recent call last\)",
         r"[\s|]{0,12}File \"[^\"]{1,200}\", line \d+",
-        r"[\s|+-]{0,12}\|\s+(?:File \"|raise |Traceback|\w*Exception|\w*Error:|\w)",
+        r"(?!.{0,290}\|\s*\Z)[\s|+-]{0,12}\|\s+(?:File \"|raise |Traceback|\w*Exception|\w*Error:|\w)",
         r"\s{0,12}\+(?:-\+)?-{4,}",
         r"(?:During handling of the above exception|The above exception was the direct cause)",
         r"\s{0,12}at [\w.$/<>@`\[\], ]{1,160}\([^)]{0,160}\)(?: in .{1,200})?\s*\Z",
@@ -41,7 +41,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\s{0,8}Caused by: [a-z]\w*(?:\.\w{1,60}){1,10}",
         r"\s{0,8}(?:Caused by: )?" + _ERROR_NAME + r": \S",
         r"Exception in thread \"",
-        r"(?:[a-z_]\w{0,40}\.){1,10}[A-Z]\w{2,80}(?:Exception|Error|Throwable|Failure)\b(?::|\s*\Z)",
+        r"(?:[a-z_]\w{0,40}\.){1,10}(?:[A-Z]\w{1,80})?(?:Exception|Error|Throwable|Failure)\b(?::|\s*\Z)",
         r"(?:[A-Z]\w{0,40}\.){1,8}\w{2,80}(?:Exception|Error): ",
         r"\s{0,12}--- End of (?:inner exception )?stack trace",
         r"(?:Uncaught|Unhandled) .{0,60}(?:Error|Exception|rejection)\b.{0,8}[:(]",
@@ -89,7 +89,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"(?:error|warning)(?:\[E\d+\]|: could not compile)", r"\S{1,160}:\d+:\d+: (?:fatal error|error|warning|note):",
         r"\S{1,160}\(\d+,\d+\): (?:error|warning) ", r"> Task :", r"BUILD (?:SUCCESS|FAIL)", r"make(?:\[\d+\])?: ",
         r"Step \d+/\d+ : ", r"\s{0,4}---> \S", r"The command '.{1,200}' returned a non-zero code", r"\[\+\] (?:Running|Building|Creating)",
-        r" => \S", r"#\d+ (?:\[|DONE|CACHED|sha256:)", r"(?:Successfully (?:built|tagged|installed)|Removing intermediate container) \S",
+        r" => \S", r"#\d+ (?:\[|DONE|CACHED|ERROR|sha256:|\d+\.\d+ \S|(?:exporting|naming|writing|transferring|resolve|extracting|load) )", r"(?:Successfully (?:built|tagged|installed)|Removing intermediate container) \S",
         r"(?:Collecting|Downloading|Installing collected packages:|Requirement already satisfied:|Building wheel|Using cached) ?\S+[-=:.>< ]\S{0,80}\s*\Z",
         r"\s{0,8}# \S{1,120} (?:will be|must be) (?:created|destroyed|updated|replaced|read)", r"\s{0,8}[-+~/]{1,3} resource \"",
         r"\s{2,12}[-+~] \"?[\w.-]{1,60}\"?\s{1,40}= ", r"Plan: \d+ to add", r"Apply complete! ",
@@ -98,6 +98,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\[\s{0,8}\d{1,9}\.\d{1,9}\]\s", r"\[\s?\d{1,3}%\]\s\S", r"FAILURE: |[ew]: \S.{0,200}: ?\S|\* What went wrong:|> \S.{1,80} FAILED\s*\Z", r"<\d{1,3}>\d? ?(?:\d{4}|" + _MONTH + r")", r"(?:kernel|systemd|sshd|cron|dockerd)(?:\[\d+\])?: \S", r".{0,200}\b(?:level|lvl|severity)=\"?(?:trace|debug|info|warn|warning|error|fatal)\b",
         r"\d{1,3}(?:\.\d{1,3}){3}:\d{1,5} \[", r"Running with gitlab-runner|section_(?:start|end):\d", r"\d\d-\d\d \d\d:\d\d:\d\d\.\d+\s{1,6}\d+\s{1,6}\d+ [VDIWEF] ", r"(?:TRAC|DEBU|INFO|WARN|ERRO|FATA)\[\d{1,8}\]",
         r"webpack \d|Module not found: \S|\s{0,4}(?:Determining projects to|All projects are up-to-date)|Build (?:succeeded|FAILED)\.|\s{1,8}\d+ (?:Warning|Error)\(s\)|Time Elapsed \d", r"\s{0,4}(?:PASS|FAIL)\s{1,4}\S{1,160}\.(?:test|spec)\.|\s{0,8}● \S|\s{2,12}expect\(|\s{2,12}(?:Expected|Received)(?: \w+)?: ",
+        r"platform (?:linux|darwin|win32) -- Python", r"\d+ actionable tasks?: ", r"\s{1,8}(?:Warning|Normal)\s{2,}\w+\s{2,}\d", r"HTTP/\d(?:\.\d)? \d{3}\b|(?:Server|Content-[A-Z][a-z]{3,12}|Cache-Control|Transfer-Encoding|Retry-After|Strict-Transport-Security): \S",
     ),
     "shell": (
         r"\s{0,4}Volume (?:in drive|Serial Number)", r"\d\d/\d\d/\d{4}\s{1,4}\d\d:\d\d\s", r"[-dl][rwxsStT-]{9}[@+.]?\s", r"total \d+\s*\Z", r"Already up to date\.\s*\Z",
@@ -114,13 +115,14 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"<{7} \S", r">{7} \S", r"={7}\s*\Z", r"commit [0-9a-f]{40}\b\s*(?:\(|\Z)", r"Author: .{1,80} <\S+@\S+>",
         r"Index: \S{1,160}\.\w{1,8}\s*\Z",
         r"\*{3} \d+,\d+ \*{4}|--- \d+,\d+ ----|! \w[^。，.!?]{0,200}[=(){};]",
+        r"\d+(?:,\d+)?[acd]\d+(?:,\d+)?\s*\Z", r"\*{3} \S{1,160}\s{1,4}\d{4}-\d\d-\d\d",
     ),
     "dump": (
         r"\s{0,8}(?:0x)?[0-9a-fA-F]{4,16}[:\s]\s{0,4}(?:[0-9a-fA-F]{2,4}\s{1,2}){4}", r"\s{0,8}(?:[0-9a-fA-F]{2}[\s:]{1,2}){8}",
         r"(?=.{0,60}[A-Z])(?=.{0,60}[a-z])(?=.{0,60}\d)[A-Za-z0-9+/_-]{60,}={0,2}\s*\Z", r"[0-9a-fA-F]{40,}\s*\Z", r"-----(?:BEGIN|END) [A-Z ]{3,40}-----",
         r"\s{0,40}\"[\w.$@ -]{1,80}\"\s{0,3}:\s{0,3}(?:\"(?:[^\"\\]|\\.){0,200}\"|-?\d[\d.eE+-]{0,30}|true|false|null|[\[{].{0,200})\s{0,3}(?:[\]}]\s?)*,?\s*\Z",
         r"\s{0,8}<\?xml\b", r"\s{0,8}<!DOCTYPE\b", r"\s{0,40}</?[A-Za-z][\w.-]{0,60}(?::\w{1,40})?(?:\s[^<>\n]{0,200})?/?>(?:.{0,250}</[\w:.-]{1,60}>)?\s*\Z",
-        r"\s{0,8}[-+|]{1,4}-{2,}[-+|:\s]*\Z", r"\(\d+ rows?(?: affected)?\)", r"\s{0,4}\+-{2,}\+", r"\d+ rows? in set", r"Query OK, ",
+        r"\s{0,8}(?=[^+\n]{0,200}\+|\s{0,8}-)[-+|]{1,4}-{2,}[-+|:\s]*\Z", r"\(\d+ rows?(?: affected)?\)", r"\s{0,4}\+-{2,}\+", r"\d+ rows? in set", r"Query OK, ",
         r"-- (?:MySQL|MariaDB|PostgreSQL)(?: database)? dump\b", r"[0-9a-fA-F]{7,16}\s*\Z(?<=\d)(?<!\d{8})|0{3,8}[0-9a-f]{1,5}\s*\Z", r"\s{0,8}-{3,80}(?:\+-{3,80}){1,30}\s*\Z",
         r"\s{0,60}(?:->\s{1,4})?(?:Seq|Index(?: Only)?|Bitmap \w+|Hash|Nested|Merge|Sort|Aggregate|Gather|Limit|Parallel)\b.{0,120}\(cost=", r"\s{1,60}(?:Filter|Index Cond|Rows Removed by \w+|Sort Key|Sort Method|Hash Cond|Join Filter|Buffers|Heap Fetches): |\s{0,8}(?:Planning|Execution) Time: ", r"(?:export )?[A-Z][A-Z0-9_]{2,60}=\S{0,200}\s*\Z",
     ),
@@ -136,6 +138,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\s{0,4}(?:tps|qps|rps|latency|p\d{2,3}|avg|min|max|total)\s?[=:]\s?[\d.,]+\s?\w{0,8}(?:[\s,;|]|\Z)", r"(?:transaction type|scaling factor|query mode|number of (?:clients|threads|transactions)|latency average|initial connection time)\b.{0,30}[:=]",
         r"[^,\n]{1,60}(?:,[\d.]+%?){5,30}\s*\Z|(?:[\w#%][\w #%./-]{0,20},){5,30}[\w #%./-]{1,20}\s*\Z", r"Creating summari[sz]er|Starting the test @|Tidying up|\.\.\. end of run", r"\s{0,8}[✓✗✔✖] \S.{0,200}\Z", r"default [✓✗↓]", r"Response time percentiles", rf"\s{{0,8}}(?:{_MEASURE}\s?[:：=]?\s?[\d.,]+\s?{_UNIT}[,，;；、|\s]{{0,3}}){{1,10}}\Z", r"(?:压测|压力测试|性能测试|负载测试)(?:报告|结果|摘要|数据)?\s?[-—|:：]{1,2}\s?.{0,60}\Z",
         r"(?:Requests|Duration|Latencies|Bytes (?:In|Out)|Success|Status Codes)\s{1,10}\[|Error Set:", r"(?:压测|压力测试|性能测试|负载测试)(?:报告|结果|摘要|数据)\s?[(（][^()（）\n]{0,40}[)）]\s*\Z",
+        r"\s{0,4}\|(?:[^|\n]{0,40}\|){0,8}?\s?(?:QPS|TPS|RPS|T?P\d{2}|平均耗时|平均响应时间|吞吐[量率]|失败率|错误率|[Rr]equests?/s(?:ec)?|[Ll]atency|[Tt]hroughput)[^|\n]{0,20}\|",
     ),
     "code": (
         r"\s{0,40}(?:async )?def \w+\(", r"\s{0,40}class \w+(?:\([^)\n]{0,120}\))?:\s*\Z", r"\s{0,40}(?:import [\w.]+(?: as \w+)?(?:, ?[\w.]+){0,8};?|from [\w.]+ import [\w*, ()]+|import .{1,120} from ['\"].{1,120}|#include\s?[<\"].{1,80}|package [\w.]+;|using [\w.]+;|use [\w:{}, ]+;)\s*\Z",
@@ -146,7 +149,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"\s{0,40}template ?<", r"RUN (?:npm|yarn|pnpm|pip3?|uv|apt|apt-get|apk|yum|dnf|go|make|mvn|cargo|curl|wget|mkdir|chmod|chown|cp|useradd|adduser|set|bundle|composer|python3?|node)\b",
     ),
     "command": (
-        r"(?:sudo|\./\S{1,80}) ?\S", r"(?:curl|wget|kubectl|docker|docker-compose|podman|helm|git|npm|npx|pnpm|yarn|pip3?|uv|poetry|python3?|node|go|cargo|mvn|gradle|make|apt|apt-get|yum|dnf|brew|systemctl|journalctl|ssh|scp|rsync|tar|chmod|chown|mkdir|rm|cp|mv|cd|ls|cat|tail|head|grep|find|sed|awk|ps|kill|psql|mysql|redis-cli|terraform|ansible|aws|gcloud|az|celery|pytest|export|source|dotnet|java|vim|nano|wrk|ab|hey|k6|locust|jmeter)(?: [^。，\n]{0,250})?\Z",
+        r"(?:sudo|\./\S{1,80}) ?\S", r"(?:curl|wget|kubectl|docker|docker-compose|podman|helm|git|npm|npx|pnpm|yarn|pip3?|uv|poetry|python3?|node|go|cargo|mvn|gradle|make|apt|apt-get|yum|dnf|brew|systemctl|journalctl|ssh|scp|rsync|tar|chmod|chown|mkdir|rm|cp|mv|cd|ls|cat|tail|head|grep|find|sed|awk|ps|kill|psql|mysql|redis-cli|terraform|ansible|aws|gcloud|az|celery|pytest|export|source|dotnet|java|vim|nano|gcc|g\+\+|clang|clang\+\+|ld|wrk|ab|hey|k6|locust|jmeter)(?: [^。，\n]{0,250})?\Z",
     ),
 }
 # fmt: on

@@ -12,6 +12,7 @@ PATHS = [
     ("配置在 /etc 里", "配置在 里"),
     ("模板文件C:\\Users\\build\\Documents\\模板.docx是唯一版本", "模板文件是唯一版本"),
     ("Use C:/projects/shop/config.json as the source.", "Use as the source."),
+    ("My log is C:/Users/Greta/health/log.xlsx, weekly.", "My log is, weekly."),
     ("运行 C:\\Program Files\\Foo Bar\\x.exe 即可", "运行 即可"),
     ("共享盘 \\\\fileserver\\design\\guides 上的规范", "共享盘 上的规范"),
     ("在`/srv/app/releases/current`下部署", "在下部署"),

@@ -9,6 +9,12 @@ from admission.noise import drop_noise_lines, has_noise
 BEFORE, AFTER = "我不吃香菜，请避开。", "以后报告用中文写。"
 
 NOISE = {
+    "load_table": "| 场景 | 线程数 | QPS | TP99(ms) |\n|----|----|----|----|\n| 下单 | 100 | 301 | 195 |",
+    "buildkit": "#9 12.88 Successfully installed numpy-1.26.4\n#10 exporting to image",
+    "plain_diff": "12,13c12\n< timeout = 30\n< budget = 5",
+    "gcc": "gcc -O2 -Wall -Iinclude -c -o ring.o ring.c",
+    "events": "Events:\n  Warning  BackOff  2m (x212 over 51m)  kubelet  Back-off",
+    "response": "HTTP/1.1 503 Service Unavailable\nServer: nginx/1.24.0\nRetry-After: 5",
     "sanitizer": "==1==ERROR: AddressSanitizer\nREAD of size 8 at 0x602 thread T1\nSUMMARY: AddressSanitizer: leak",
     "node": "node:internal/modules/cjs/loader:1080\n\nError: Cannot find module 'x'\n\nNode.js v18.17.1",
     "tsc": "src/a.ts:1:7 - error TS2345: Argument\n\n149     run(x)\n        ~~~\n\nFound 1 error in src/a.ts:1",
@@ -134,15 +140,46 @@ def test_a_summary_header_may_carry_a_note() -> None:
     assert drop_noise_lines(text)[0].split() == [BEFORE, AFTER]
 
 
+@pytest.mark.parametrize("line", ["我用 Arch。", "救命！", "Any idea?"])
+def test_right_below_a_prompt_only_what_no_program_prints_stays(line: str) -> None:
+    assert drop_noise_lines(f"$ make test\n{line}")[0] == line
+    assert drop_noise_lines("$ make test\nNothing to do")[0] == ""
+
+
+def test_lines_that_only_look_like_machine_output_go_with_the_output_beside_them() -> None:
+    output = "2024-11-03 10:02:11 ERROR store - write failed\nshard_state 77 of bucket{3}"
+    assert drop_noise_lines(f"{BEFORE}\n{output}")[0] == BEFORE
+    assert drop_noise_lines("shard_state 77 of bucket{3}")[0] != ""
+
+
+@pytest.mark.parametrize(
+    "head", ["| Day | Training |\n|---|---|\n| Monday | I run 8 km |", "| 星期 | 训练 |\n|---|---|"]
+)
+def test_a_table_that_a_person_wrote_stays(head: str) -> None:
+    assert drop_noise_lines(head)[0] == head
+
+
 @pytest.mark.parametrize("between", ["\n", "\n\n", " "])
 def test_a_block_that_opens_inside_a_line_goes_with_all_its_lines(between: str) -> None:
     block = f"<session-summary>之前比较过两个方案，{between}最后否掉了一个。</session-summary>"
     assert drop_noise_lines(f"{BEFORE}{block}{AFTER}")[0] == BEFORE + AFTER
 
 
-@pytest.mark.parametrize("line", ["我用 Arch。", "救命！", "Any idea?", "Thanks, I use Arch."])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "我用 Arch。",
+        "救命！",
+        "Any idea?",
+        "Thanks, I use Arch.",
+        "Ubuntu 22.04 / PHP 8.2",
+        "My stack: Django 5.1 / Postgres 16",
+        "Team: 5 people (Berlin)",
+    ],
+)
 def test_a_short_line_of_a_person_beside_machine_output_stays(line: str) -> None:
-    assert drop_noise_lines(f"$ make test\nmake: *** [all] Error 2\n{line}")[0] == line
+    for output in ("$ make test\nmake: *** [all] Error 2", "java.lang.Error: x\n\tat a.b.C.d(C.java:7)"):
+        assert drop_noise_lines(f"{output}\n{line}")[0] == line
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
