@@ -14,7 +14,7 @@ from admission.hygiene import clean_text
 from admission.locators import cut_locators_once
 from admission.noise import drop_noise_once
 from admission.prose import has_words
-from admission.secrets import find_secret
+from admission.secrets import find_secret, find_secret_in
 from admission.settle import settle
 from domain.candidate import Admitted, Candidate, Cut, Form, Kind, Message, Rejected, RejectReason, Role, Verdict
 
@@ -38,6 +38,8 @@ def admit(candidate: Candidate) -> Verdict:
     for place, message in enumerate(candidate.messages):
         if rule := find_secret(message.content):
             return Rejected(RejectReason.CREDENTIAL, rule, (_whole(place, message, rule),))
+    if rule := find_secret_in(candidate.metadata):
+        return Rejected(RejectReason.CREDENTIAL, rule)
     cuts: list[Cut] = []
     messages = tuple(_cleaned(candidate.messages, cuts))
     if not _says_something(messages, Role.USER):

@@ -6,8 +6,9 @@ pattern hands its value over as a named group, or as the whole match.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,6 +16,7 @@ from admission.hygiene import folded, is_disguised
 from admission.secret_values import is_key_text, is_login, is_passphrase, is_password, is_pin, is_shaped, is_token
 from admission.secret_vendors import find_vendor_secret
 from admission.secret_words import find_told_secret
+from domain.candidate import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,11 @@ def find_secret(text: str) -> str | None:
     if found is None and is_disguised(text):
         found = _search(folded(text))
     return found
+
+
+def find_secret_in(metadata: Mapping[str, JsonValue]) -> str | None:
+    """The same for the names and values of client metadata."""
+    return find_secret(json.dumps(metadata, ensure_ascii=False)) if metadata else None
 
 
 def _search(text: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -160,8 +160,8 @@ class MemoryStore(Protocol):
         TransientError: with Backend.DATABASE_UNAVAILABLE.
     """
 
-    def texts(self, after: str | None, limit: int) -> list[tuple[str, list[str]]]:
-        """The next memories in the order of their ids: id, and its text with those it had before."""
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Every stored text, with the id of its memory: present, earlier and audited ones."""
 
     def remove(self, memory_id: str, *, reason: str) -> None:
         """Delete a memory and every text of it, with its entity links; history and audit keep that it was."""

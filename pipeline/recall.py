@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from admission.secrets import find_secret
+from admission.secrets import find_secret, find_secret_in
 from domain.errors import TransientError
 from domain.memory import Hit, RecallResult
 from domain.ports import Calibration, Embedder, MemoryIndex, Purpose
@@ -37,5 +37,5 @@ def search(
     scored = (Hit(memory.id, memory.text, calibration.score(memory.similarity), memory.metadata) for memory in near)
     found = [hit for hit in scored if hit.score >= min_score]
     # Rows that are older than a rule, or that another program wrote, must not carry a secret into a prompt.
-    shown = tuple(hit for hit in found if find_secret(hit.text) is None)
+    shown = tuple(hit for hit in found if not (find_secret(hit.text) or find_secret_in(hit.metadata)))
     return RecallResult(hits=shown, withheld=len(found) - len(shown))

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from admission.secrets import find_secret
 from domain.ports import MemoryStore
 
-PAGE = 500
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -24,20 +22,18 @@ class Finding:
 
 
 def scrub(store: MemoryStore, *, delete: bool, report: Callable[[Finding], None]) -> tuple[int, int]:
-    """Check every stored text, also old ones in the history; with `delete` remove each memory that breaks a rule.
+    """Check every stored text, also what history and audit still hold; with `delete` remove what breaks a rule.
 
     Returns:
-        How many memories were checked, and how many hold a credential. Each is reported once.
+        How many texts were checked, and how many memories hold a credential. Each is reported once.
     """
-    checked, found, after = 0, 0, None
-    while page := store.texts(after, PAGE):
-        for memory_id, texts in page:
-            rule = next((rule for text in texts if (rule := find_secret(text))), None)
-            if rule is not None:
-                found += 1
-                if delete:
-                    store.remove(memory_id, reason="credential")
-                report(Finding(memory_id, rule))
-        checked += len(page)
-        after = page[-1][0]
-    return checked, found
+    checked, found = 0, set[str]()
+    for memory_id, text in store.texts():
+        checked += 1
+        rule = find_secret(text) if memory_id not in found else None
+        if rule is not None:
+            found.add(memory_id)
+            if delete:
+                store.remove(memory_id, reason="credential")
+            report(Finding(memory_id, rule))
+    return checked, len(found)

@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import uuid
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy import Connection, Text, cast, delete, insert, select, update
 
 from storage.database import Database
+from storage.memories import shown_metadata
 from storage.tables import AuditRow, EntityRow, HistoryRow, MemoryRow
+
+PAGE = 500
 
 
 class SqlMemoryStore:
-    """domain.ports.MemoryStore on mem0's table and our history."""
+    """domain.ports.MemoryStore on mem0's table, our history and the audit."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def texts(self, after: str | None, limit: int) -> list[tuple[str, list[str]]]:
-        """The next memories by id, each with its text and the texts it had before."""
-        ids = select(MemoryRow.id, MemoryRow.payload["data"].astext.label("text")).order_by(MemoryRow.id).limit(limit)
-        if after is not None:
-            ids = ids.where(MemoryRow.id > uuid.UUID(after))
-        with self._database.transaction() as connection:
-            rows = connection.execute(ids).all()
-            past = _past_texts(connection, [str(row.id) for row in rows])
-        return [(str(row.id), [row.text or "", *past.get(str(row.id), [])]) for row in rows]
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Every stored text with the id of its memory, read by primary key so that nothing is locked or copied."""
+        for table, memory_id, columns in (
+            (MemoryRow, cast(MemoryRow.id, Text), (MemoryRow.payload,)),
+            (HistoryRow, HistoryRow.memory_id, (HistoryRow.old_memory, HistoryRow.new_memory)),
+            (AuditRow, cast(AuditRow.memory_id, Text), (AuditRow.before, AuditRow.after)),
+        ):
+            statement = select(table.id, memory_id, *columns).order_by(table.id).limit(PAGE)
+            page = self._rows(statement)
+            while page:
+                for _, owner, *values in page:
+                    yield from ((owner, text) for value in values for text in _texts(value))
+                page = self._rows(statement.where(table.id > page[-1][0]))
 
     def remove(self, memory_id: str, *, reason: str) -> None:
-        """Delete the row, its links and every text of its history and audit; who and why stay in history and audit."""
+        """Delete the memory, its links and every text of its history and audit; that it was deleted stays in both."""
         key, now = uuid.UUID(memory_id), datetime.now(UTC)
         with self._database.transaction() as connection:
-            scope = connection.execute(
-                delete(MemoryRow).where(MemoryRow.id == key).returning(MemoryRow.payload["user_id"].astext)
-            ).scalar_one_or_none()
-            if scope is None:
-                return
+            deleted = delete(MemoryRow).where(MemoryRow.id == key).returning(MemoryRow.payload["user_id"].astext)
+            scope = next((row[0] or "" for row in connection.execute(deleted)), None)
             connection.execute(
                 update(HistoryRow).where(HistoryRow.memory_id == memory_id).values(old_memory=None, new_memory=None)
             )
             connection.execute(update(AuditRow).where(AuditRow.memory_id == key).values(before=None, after=None))
+            if scope is None:
+                return
             connection.execute(
                 insert(HistoryRow).values(
                     id=uuid.uuid4(), memory_id=memory_id, event="DELETE", is_deleted=1, created_at=now, updated_at=now
@@ -53,17 +61,18 @@ class SqlMemoryStore:
             )
             _unlink(connection, scope, memory_id)
 
+    def _rows(self, statement: Any) -> list[Any]:
+        with self._database.transaction() as connection:
+            return list(connection.execute(statement).all())
 
-def _past_texts(connection: Connection, ids: list[str]) -> dict[str, list[str]]:
-    texts = func.array_remove(
-        func.array_cat(
-            func.array_agg(aggregate_order_by(HistoryRow.old_memory, HistoryRow.id)),
-            func.array_agg(aggregate_order_by(HistoryRow.new_memory, HistoryRow.id)),
-        ),
-        None,
-    )
-    statement = select(HistoryRow.memory_id, texts.label("texts")).where(HistoryRow.memory_id.in_(ids))
-    return {row.memory_id: row.texts for row in connection.execute(statement.group_by(HistoryRow.memory_id))}
+
+def _texts(value: Any) -> Iterator[str]:
+    """A text as it is; of a payload its text and the rest that may leave the service."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield str(value.get("data") or "")
+        yield json.dumps(shown_metadata(value), ensure_ascii=False)
 
 
 def _unlink(connection: Connection, scope: str, memory_id: str) -> None:

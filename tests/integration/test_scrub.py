@@ -9,7 +9,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import insert, select
+import pytest
+from sqlalchemy import delete, insert, select
 
 from domain.scope import Scope
 from pipeline.scrub import Finding, scrub
@@ -77,14 +78,24 @@ def test_a_stored_secret_is_reported_and_removed_with_everything_that_repeats_it
     assert run(database, delete=True) == []
 
 
-def test_more_memories_than_a_page_are_all_checked(database: Database) -> None:
-    store = SqlMemoryStore(database)
+def test_history_of_a_memory_that_is_gone_and_rows_without_an_owner_are_cleared_too(database: Database) -> None:
+    gone, unowned = stored(database, unique_scope(), SECRET), uuid.uuid4()
+    with database.transaction() as connection:
+        connection.execute(delete(MemoryRow).where(MemoryRow.id == uuid.UUID(gone)))
+        connection.execute(insert(MemoryRow).values(id=unowned, payload={"data": "x", "db_password": SECRET[-10:]}))
+    assert {finding.memory_id for finding in run(database, delete=True)} == {gone, str(unowned)}
+    with database.transaction() as connection:
+        texts = connection.execute(select(HistoryRow.new_memory).where(HistoryRow.memory_id == gone)).scalars().all()
+        assert texts == [None]
+        assert connection.execute(select(MemoryRow.id).where(MemoryRow.id == unowned)).all() == []
+
+
+def test_more_rows_than_a_page_are_all_checked(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.scrub.PAGE", 2)
     ids = {stored(database, unique_scope(), "用户喜欢喝茶") for _ in range(5)}
-    seen, after = set(), None
-    while page := store.texts(after, 2):
-        seen |= {memory_id for memory_id, _ in page}
-        after = page[-1][0]
-    assert ids <= seen
+    texts = [memory_id for memory_id, text in SqlMemoryStore(database).texts() if text == "用户喜欢喝茶"]
+    # Each stands in the memory, in its history and in its audit.
+    assert {memory_id: texts.count(memory_id) for memory_id in ids} == dict.fromkeys(ids, 3)
 
 
 def test_the_command_says_what_it_found_without_the_text(database: Database, database_url: str, tmp_path: Path) -> None:

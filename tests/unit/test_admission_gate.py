@@ -234,3 +234,12 @@ def test_the_time_grows_with_the_length_only(unit: str) -> None:
 
     # Quadratic time would make this 100 times as long.
     assert seconds(100_000) < 40 * max(seconds(10_000), 0.005)
+
+
+def test_a_secret_in_the_metadata_refuses_the_candidate_as_well() -> None:
+    said = (Message(Role.USER, "以后都用中文回答"), Message(Role.ASSISTANT, "好的"))
+    bad, good = {"db": {"password": "Qm7x@" + "99821"}}, {"ticket": "OPS-1", "commit": "9f5afa9c01"}
+    assert admit(Candidate(Scope("t", "u"), said, metadata=bad)) == Rejected(
+        RejectReason.CREDENTIAL, "password_assignment"
+    )
+    assert isinstance(admit(Candidate(Scope("t", "u"), said, metadata=good)), Admitted)

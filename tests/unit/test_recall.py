@@ -55,8 +55,9 @@ def test_a_stored_secret_is_withheld_and_counted() -> None:
         Neighbour("1", "User deploys on Tuesdays", 0.9, {}),
         Neighbour("2", "密码是 " + "Qm7x@" + "99821", 0.8, {}),
     )
-    result = find(scope, FakeIndex({scope: [kept, old]}), FakeEmbedder())
-    assert ([hit.id for hit in result.hits], result.withheld) == (["1"], 1)
+    noted = Neighbour("3", "User deploys by hand", 0.7, {"db_password": "Qm7x@" + "99821"})
+    result = find(scope, FakeIndex({scope: [kept, old, noted]}), FakeEmbedder())
+    assert ([hit.id for hit in result.hits], result.withheld) == (["1"], 2)
 
 
 def test_nothing_found_is_an_available_service() -> None:
