@@ -11,7 +11,7 @@ import unicodedata
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u300c\u300d\u300e\u300f\u301d\u301e\u301f"
 _SINGLE_QUOTES = "\u2018\u2019\u201a\u201b"
 _STRAIGHT = str.maketrans(dict.fromkeys(_DOUBLE_QUOTES, '"') | dict.fromkeys(_SINGLE_QUOTES, "'"))
-_USUAL = str.maketrans("", "", "，。：；！？（）、…～　")
+_USUAL = re.compile("[，。：；！？（）、…～　]")
 _LINES = str.maketrans(dict.fromkeys("\u2028\u2029\x0b\x0c", "\n"))
 _LINE_END = re.compile("\r\n?|\x85")
 _INVISIBLE = re.compile(
@@ -46,5 +46,7 @@ def folded(text: str) -> str:
 
 def is_disguised(text: str) -> bool:
     """Whether `folded` shows more than the usual punctuation of Chinese in another form."""
-    plain = text.translate(_USUAL)
-    return not plain.isascii() and folded(plain) != plain
+    if text.isascii():
+        return False
+    plain = _USUAL.sub("", text)
+    return folded(plain) != plain

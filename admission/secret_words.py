@@ -70,7 +70,7 @@ def _grades(*grades: Grade) -> frozenset[Grade]:
     return frozenset(grades)
 
 
-_SHARED = r"""pass(?:word|phrase|code)|passwd|(?<![a-z])(?:pwd?|pass)(?![a-z])|(?:secret\ word|shared\ secret
+_ENTRY = r"""pass(?:word|phrase|code)|passwd|(?<![a-z])(?:pwd?|pass)(?![a-z])|(?:secret\ word|shared\ secret
     |redis\ auth|master(?=\ [=:]))|密码|密碼|口令|暗号|パスワード
     |(?<![a-z])mm(?=[是：:])"""
 _LOGIN = r"""(?<![a-z])(?:log(?:s|ged|ging)?[ -]?in(?:to)?|sign[ -]?in|creds?|credentials|unlock(?:s|ed)?
@@ -102,7 +102,7 @@ WORDS: tuple[SecretWord, ...] = (
     SecretWord(
         "told_password",
         "pass|pw|secret word|shared secret|redis auth|master|密码|密碼|口令|暗号|パスワード|mm",
-        _words(_SHARED),
+        _words(_ENTRY),
         _grades(Grade.RANDOM),
         _grades(Grade.RANDOM, Grade.MADE),
     ),

@@ -1,5 +1,5 @@
-"""How long admission takes for a candidate, beside two things it could be confused with: detect-secrets alone, and a
-plain pass of one regular expression over each line. And how the time and the memory grow with the text."""
+"""How long admission takes for a candidate, beside detect-secrets and betterleaks alone, and a plain
+pass of one regular expression over each line. And how the time and the memory grow with the text."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from detect_secrets.core.scan import scan_line
 from detect_secrets.settings import transient_settings
 
 from admission.gate import admit
+from admission.secret_vendors import find_vendor_secret
 from bench.timing import medians
 from domain.candidate import Candidate, Message, Role
 from domain.scope import Scope
@@ -50,12 +51,18 @@ def _compared(name: str, candidate: Candidate) -> list[str]:
     texts = [message.content for message in candidate.messages]
     size = sum(len(text.encode()) for text in texts) / 1024
     with _detect_secrets() as scan:
-        calls = [lambda _: admit(candidate), lambda _: scan(texts), lambda _: _plain(texts)]
-        ours, peer, plain = medians(calls, rounds=200)
+        calls = [
+            lambda _: admit(candidate),
+            lambda _: scan(texts),
+            lambda _: [find_vendor_secret(text) for text in texts],
+            lambda _: _plain(texts),
+        ]
+        ours, peer, vendors, plain = medians(calls, rounds=200)
     return [
         f"  {name}",
         f"    ours, all rules         {ours / size:6.3f} ms/KB",
         f"    detect-secrets alone    {peer / size:6.3f} ms/KB   (ours takes {ours / peer:.2f} of it)",
+        f"    betterleaks alone       {vendors / size:6.3f} ms/KB   (ours has it in it)",
         f"    one plain regex a line  {plain / size:6.3f} ms/KB   (ours takes {ours / plain:.0f} times it)",
     ]
 

@@ -34,9 +34,8 @@ def scrub(
         say(f"{finding.memory_id}  {finding.rule}{'  removed' if delete else ''}")
 
     checked, found = go_through(Services(settings_of_this_process()).store, delete=delete, report=report)
-    say(
-        f"{checked} stored texts checked; memories with a credential: {found}{', removed' if delete and found else ''}."
-    )
+    removed = ", removed" if delete and found else ""
+    say(f"Texts checked: {checked}. Memories with a credential: {found}{removed}.")
     if found and not delete:
         complain("Remove them with: poco-memory scrub --delete")
         raise typer.Exit(FAILED)
