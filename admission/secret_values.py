@@ -22,7 +22,8 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(
-    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}.{0,12}|\d{1,2}:\d{2}.{0,6}|v?\d{1,4}(?:\.\d{1,4}){1,4}|\d{1,4}[-~]\d{1,4}"
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T_ ][\d:.,+Z-]{0,24}|.{0,12})|\d{1,2}:\d{2}.{0,6}"
+    r"|v?\d{1,4}(?:\.\d{1,4}){1,4}|\d{1,4}[-~]\d{1,4}"
     r"|\d{1,7}(?:ms|s|sec|secs|m|min|mins|h|hr|hrs|hours?|d|days?|w|weeks?|months?|k|kb|mb|gb|%|bits?|bytes?|chars?|tokens?|x))\Z",
     re.IGNORECASE,
 )

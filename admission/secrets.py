@@ -6,9 +6,8 @@ pattern hands its value over as a named group, or as the whole match.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -42,8 +41,25 @@ def find_secret(text: str) -> str | None:
 
 
 def find_secret_in(metadata: Mapping[str, JsonValue]) -> str | None:
-    """The same for the names and values of client metadata."""
-    return find_secret(json.dumps(metadata, ensure_ascii=False)) if metadata else None
+    """The name of the first rule that a value of client metadata breaks, by itself or with its name before it."""
+    for name, value in _leaves("", metadata):
+        found = find_secret(value) or _first_rule(f"{name}={value}")
+        if found is not None:
+            return found
+    return None
+
+
+def _leaves(name: str, value: JsonValue | Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
+    """Each text with the name it stands under; names alone are looked at as well."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield name, key
+            yield from _leaves(key, inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(name, inner)
+    elif isinstance(value, str | int) and not isinstance(value, bool):
+        yield name, str(value)
 
 
 def _search(text: str) -> str | None:

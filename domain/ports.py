@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from domain.candidate import Candidate, Message
+from domain.candidate import Candidate, JsonValue, Message
 from domain.errors import PermanentError, TransientError
 from domain.facts import Entity, Fact, StagedFact, Vector
 from domain.jobs import Claim, Explanation, Job, JobView, Step, StepResult, Submission
@@ -160,8 +160,8 @@ class MemoryStore(Protocol):
         TransientError: with Backend.DATABASE_UNAVAILABLE.
     """
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Every stored text, with the id of its memory: present, earlier and audited ones."""
+    def texts(self) -> Iterator[tuple[str, str, Mapping[str, JsonValue]]]:
+        """Memory id, text and metadata, of present, earlier and audited texts."""
 
     def remove(self, memory_id: str, *, reason: str) -> None:
         """Delete a memory and every text of it, with its entity links; history and audit keep that it was."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from admission.secrets import find_secret
+from admission.secrets import find_secret, find_secret_in
 from domain.ports import MemoryStore
 
 
@@ -28,10 +28,10 @@ def scrub(store: MemoryStore, *, delete: bool, report: Callable[[Finding], None]
         How many texts were checked, and how many memories hold a credential. Each is reported once.
     """
     checked, found = 0, set[str]()
-    for memory_id, text in store.texts():
+    for memory_id, text, metadata in store.texts():
         checked += 1
-        rule = find_secret(text) if memory_id not in found else None
-        if rule is not None:
+        rule = find_secret(text) or find_secret_in(metadata)
+        if rule is not None and memory_id not in found:
             found.add(memory_id)
             if delete:
                 store.remove(memory_id, reason="credential")

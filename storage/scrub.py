@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Text, cast, delete, insert, select, update
 
+from domain.candidate import JsonValue
 from storage.database import Database
 from storage.memories import shown_metadata
 from storage.tables import AuditRow, EntityRow, HistoryRow, MemoryRow
@@ -23,8 +23,8 @@ class SqlMemoryStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Every stored text with the id of its memory, read by primary key so that nothing is locked or copied."""
+    def texts(self) -> Iterator[tuple[str, str, Mapping[str, JsonValue]]]:
+        """Memory id, text and metadata, table by table in the order of the primary key; nothing is locked."""
         for table, memory_id, columns in (
             (MemoryRow, cast(MemoryRow.id, Text), (MemoryRow.payload,)),
             (HistoryRow, HistoryRow.memory_id, (HistoryRow.old_memory, HistoryRow.new_memory)),
@@ -34,7 +34,7 @@ class SqlMemoryStore:
             page = self._rows(statement)
             while page:
                 for _, owner, *values in page:
-                    yield from ((owner, text) for value in values for text in _texts(value))
+                    yield from ((owner, *part) for value in values for part in _parts(value))
                 page = self._rows(statement.where(table.id > page[-1][0]))
 
     def remove(self, memory_id: str, *, reason: str) -> None:
@@ -66,13 +66,12 @@ class SqlMemoryStore:
             return list(connection.execute(statement).all())
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """A text as it is; of a payload its text and the rest that may leave the service."""
+def _parts(value: Any) -> Iterator[tuple[str, Mapping[str, JsonValue]]]:
+    """A text as it is; of a payload its text and the metadata that may leave the service."""
     if isinstance(value, str):
-        yield value
+        yield value, {}
     elif isinstance(value, dict):
-        yield str(value.get("data") or "")
-        yield json.dumps(shown_metadata(value), ensure_ascii=False)
+        yield str(value.get("data") or ""), shown_metadata(value)
 
 
 def _unlink(connection: Connection, scope: str, memory_id: str) -> None:

@@ -20,13 +20,23 @@ from storage.tables import AuditRow, EntityRow, HistoryRow, MemoryRow
 from tests.fakes import unique_scope
 
 SECRET = "部署密码是 " + "Qm7x@" + "99821"
+# What stands in a payload beside the text, as it is published.
+ORDINARY = {
+    "attributed_to": "user",
+    "created_at": "2026-12-02T23:21:11.413000+00:00",
+    "source": "task_completed",
+    "job_id": str(uuid.uuid4()),
+    "trace_id": uuid.uuid4().hex,
+    "hash": uuid.uuid4().hex,
+    "status": "active",
+}
 
 
 def stored(database: Database, scope: Scope, text: str, before: str | None = None) -> str:
     """A memory as mem0 itself leaves it, with one entity and one line of history."""
     key = uuid.uuid4()
     with database.transaction() as connection:
-        connection.execute(insert(MemoryRow).values(id=key, payload={"data": text, "user_id": scope.key}))
+        connection.execute(insert(MemoryRow).values(id=key, payload={**ORDINARY, "data": text, "user_id": scope.key}))
         connection.execute(
             insert(HistoryRow).values(
                 id=uuid.uuid4(), memory_id=str(key), old_memory=before, new_memory=text, event="UPDATE"
@@ -93,7 +103,7 @@ def test_history_of_a_memory_that_is_gone_and_rows_without_an_owner_are_cleared_
 def test_more_rows_than_a_page_are_all_checked(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage.scrub.PAGE", 2)
     ids = {stored(database, unique_scope(), "用户喜欢喝茶") for _ in range(5)}
-    texts = [memory_id for memory_id, text in SqlMemoryStore(database).texts() if text == "用户喜欢喝茶"]
+    texts = [memory_id for memory_id, text, _ in SqlMemoryStore(database).texts() if text == "用户喜欢喝茶"]
     # Each stands in the memory, in its history and in its audit.
     assert {memory_id: texts.count(memory_id) for memory_id in ids} == dict.fromkeys(ids, 3)
 

@@ -239,6 +239,8 @@ def test_the_time_grows_with_the_length_only(unit: str) -> None:
 def test_a_secret_in_the_metadata_refuses_the_candidate_as_well() -> None:
     said = (Message(Role.USER, "以后都用中文回答"), Message(Role.ASSISTANT, "好的"))
     bad = Candidate(Scope("t", "u"), said, metadata={"db": {"password": "Qm7x@" + "99821"}})
-    good = Candidate(Scope("t", "u"), said, metadata={"ticket": "OPS-1", "commit": "9f5afa9c01"})
+    good = Candidate(
+        Scope("t", "u"), said, metadata={"by": "user", "at": "2026-12-02T23:21:11.413", "ref": ["9f5afa9c01", 7]}
+    )
     assert admit(bad) == Rejected(RejectReason.CREDENTIAL, "password_assignment")
     assert isinstance(admit(good), Admitted)

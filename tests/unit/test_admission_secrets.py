@@ -269,6 +269,7 @@ def test_a_secret_is_found_by_the_words_around_it(rule: str, text: str) -> None:
         "postgres://user:password@localhost:5432/db is the example in the README",
         "The zip code of our office is 39203.",
         "your promo code is 20241",
+        "user: lin, last login: 2026-12-02T23:21:11.413000+00:00",
         "(psycopg2.OperationalError) could not connect to server: Connection refused",
         f"integrity sha512-{made(ALNUM, 86)}== in package-lock",
         "示例:https://用户名:密码@cache-2.example.com/repo.git",
