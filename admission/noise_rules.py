@@ -87,7 +87,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         r"(?:PASS|FAIL) \S{1,160}\.(?:test|spec)\.", r"(?:Tests|Test Suites|Snapshots):\s{1,12}.{0,60}\d+ (?:passed|failed|total)",
         r"test \S{1,120} \.\.\. (?:ok|FAILED|ignored)", r"test result: ", r"\s{2,8}(?:Compiling|Finished|Running|Downloaded|Updating|Blocking) \S",
         r"(?:error|warning)(?:\[E\d+\]|: could not compile)", r"\S{1,160}:\d+:\d+: (?:fatal error|error|warning|note):",
-        r"\S{1,160}\(\d+,\d+\): (?:error|warning) ", r"> Task :", r"BUILD (?:SUCCESS|FAIL)", r"make(?:\[\d+\])?: ",
+        r"\S{1,160}\(\d+,\d+\): (?:error|warning) ", r"> Task :", r"Execution failed for task '", r"BUILD (?:SUCCESS|FAIL)", r"make(?:\[\d+\])?: ",
         r"Step \d+/\d+ : ", r"\s{0,4}---> \S", r"The command '.{1,200}' returned a non-zero code", r"\[\+\] (?:Running|Building|Creating)",
         r" => \S", r"#\d+ (?:\[|DONE|CACHED|ERROR|sha256:|\d+\.\d+ \S|(?:exporting|naming|writing|transferring|resolve|extracting|load) )", r"(?:Successfully (?:built|tagged|installed)|Removing intermediate container) \S",
         r"(?:Collecting|Downloading|Installing collected packages:|Requirement already satisfied:|Building wheel|Using cached) ?\S+[-=:.>< ]\S{0,80}\s*\Z",

@@ -50,10 +50,20 @@ _GLUE = frozenset(
         " using only also very just",
     )
 )
+_SCHEMA_WORDS = frozenset(
+    {"password", "passwd", "varchar", "nvarchar", "text", "bytes", "salted", "hashed", "plain", "plaintext"}
+)
+_CODED_NAME = re.compile(r"(?=\w*[A-Z])(?=\w*\d)\w{5,20}\.[a-z]{3,12}\Z")
+_JOINED = re.compile(r"[A-Za-z]{3,20}[._@-]\d{3,8}|(?:[A-Za-z]{3,12}[._-]){2,4}\d{2,8}")
 _YEARED = re.compile(r"[A-Za-z]{3,12}[._@]?(?:19|20)\d\d")
 _ENDS_IN_SIGN = re.compile(r"[A-Za-z].*\d{3}!\Z")
 _BRACKETS = "([（【「『\"'`"
 _EDGES = "\"'`“”‘’.,;:!?)]}>，。；：！？）"
+
+
+def is_told_password(value: str) -> bool:
+    """What stands right beside the word "password": `is_password`, or a word joined to a number, `mimi.1314`."""
+    return is_password(value) or (_JOINED.fullmatch(_trimmed(value)) is not None and not _NAMES.match(_trimmed(value)))
 
 
 def is_token(value: str) -> bool:
@@ -85,6 +95,23 @@ def is_shaped(value: str) -> bool:
     return len(set(value)) >= 6 and not is_placeholder(value)
 
 
+def is_product_key(value: str) -> bool:
+    """Groups in capitals with digits among them, `YPCH-GMDB-32HW-771A`."""
+    return value.isupper() and any(char.isdigit() for char in value) and not is_placeholder(value)
+
+
+def is_word_password(value: str) -> bool:
+    """A bare word handed over as a password in Chinese text, where it is no English adjective."""
+    return not is_placeholder(value) and not _NAMES.match(value) and value.lower() not in _SCHEMA_WORDS
+
+
+def is_card_number(value: str) -> bool:
+    """Thirteen digits or more whose check digit is right (Luhn)."""
+    digits = [int(char) for char in reversed(value) if char.isdigit()]
+    doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[1::2]]
+    return len(digits) >= 13 and len(set(digits)) > 2 and (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
 def is_login(value: str) -> bool:
     """The password inside a URL: anything that is not a placeholder or the very word."""
     return not is_placeholder(value) and value.lower() not in {
@@ -106,6 +133,7 @@ def is_pin(value: str) -> bool:
 class Grade(Enum):
     """What a value looks like by itself. One value may have several grades."""
 
+    STRONG = "strong"  # a RANDOM one that is hard to take for a product, a digest or a log field
     RANDOM = "random"  # as a password manager makes it, or a word with digits and a sign
     MADE = "made"  # letters and digits, or a passphrase
     PLAIN = "plain"  # like a product and its version: a weak MADE
@@ -121,7 +149,12 @@ def grades_of(value: str) -> frozenset[Grade]:
         return _grades_of_digits(re.sub(r"\D", "", value))
     signed = _ENDS_IN_SIGN.match(value.rstrip(_EDGES.replace("!", ""))) is not None
     value = _trimmed(value.lstrip(_BRACKETS)).rstrip(_BRACKETS)
-    if len(value) < 6 or is_placeholder(value) or _is_named(value) or (_ADDRESS.match(value) and not signed):
+    if (
+        len(value) < 6
+        or is_placeholder(value)
+        or _is_named(value)
+        or (_ADDRESS.match(value) and not signed and not _CODED_NAME.match(value))
+    ):
         return frozenset({Grade.MADE}) if _is_passphrase(value) else frozenset()
     grades = set()
     if not re.search(r"[A-Za-z]", value):
@@ -133,12 +166,25 @@ def grades_of(value: str) -> frozenset[Grade]:
         if not _HEX.fullmatch(value) and (
             signed or _SIGN.search(value) or (_classes(value) >= 3 and _changes(value) >= 4)
         ):
-            grades.add(Grade.RANDOM)
+            grades |= {Grade.RANDOM, Grade.STRONG} if _is_strong(value) else {Grade.RANDOM}
         elif len(re.findall(r"\d", value)) < 3 and not _SEPARATOR.search(value):
             grades.add(Grade.PLAIN)
     elif (_SIGN.search(value[1:-1]) and len(value) >= 8) or _is_jumbled(value):
-        grades.add(Grade.MADE)
+        grades |= {Grade.MADE, Grade.RANDOM, Grade.STRONG} if _is_mixed_with_signs(value) else {Grade.MADE}
     return frozenset(grades)
+
+
+def _is_strong(value: str) -> bool:
+    """Nothing but a password looks like this: a sign among letters and digits, or three kinds of them well mixed."""
+    if not 8 <= len(value) <= 40 or re.search(r"[:/,]|\A[a-z][a-z_-]*\d{0,2}@v?[\d.]+\Z", value):
+        return False
+    mixed = re.search(r"[a-z]", value) and re.search(r"[A-Z]", value) and "-" not in value
+    return bool(_SIGN.search(value[1:]) or mixed)
+
+
+def _is_mixed_with_signs(value: str) -> bool:
+    """Letters of both cases around a sign that no formula has: `sqnR^edzOr`."""
+    return re.search(r"\w[!@#$%^&*?]\w", value) is not None and _changes(value) >= 4
 
 
 def _is_named(value: str) -> bool:
@@ -194,7 +240,7 @@ def is_seed_phrase(value: str) -> bool:
 
 def is_passphrase(value: str) -> bool:
     """Four or more words that make no sentence."""
-    words = re.split(r"[ -]", value)
+    words = [word for word in re.split(r"[ -]", value) if not word.isdigit()]
     return len(words) >= 4 and min(map(len, words)) >= 3 and not _GLUE.intersection(words)
 
 

@@ -7,11 +7,55 @@ table in `secrets` knows those forms. A Go library that has run before a fork ha
 from __future__ import annotations
 
 import os
+import re
+import tomllib
+from pathlib import Path
 
 import betterleaks
 
+from domain.errors import ConfigurationError
+
 _LEFT_OUT = ("generic-", "curl-auth-")
 _loaded_in: list[int] = []
+_own_rules: list[str] = []
+
+
+def use_rules_of(path: Path | None) -> None:
+    """Search for the rules of this file as well, from now on and in this process: a team's own, or a new vendor's.
+
+    The file is TOML as gitleaks and betterleaks read it: `[[rules]]` with `id`, `regex` and `keywords`.
+
+    Raises:
+        ConfigurationError: the file cannot be read, is no TOML, or a rule of it has no name or no valid pattern.
+    """
+    _own_rules.clear()
+    if path is not None:
+        _check_rules(path)
+        _own_rules.append(str(path.absolute()))
+
+
+def _check_rules(path: Path) -> None:
+    try:
+        rules = tomllib.loads(path.read_text("utf-8")).get("rules")
+    except (OSError, ValueError) as exc:
+        raise ConfigurationError(f"POCO_SECRET_RULES: {path}: {exc}") from None
+    if not isinstance(rules, list) or not rules:
+        raise ConfigurationError(f"POCO_SECRET_RULES: {path}: there is no [[rules]] in it")
+    for number, rule in enumerate(rules, 1):
+        fault = _fault_of(rule)
+        if fault:
+            raise ConfigurationError(f"POCO_SECRET_RULES: {path}: rule {number} {fault}")
+
+
+def _fault_of(rule: object) -> str | None:
+    if not isinstance(rule, dict) or not isinstance(rule.get("id"), str) or not rule["id"].strip():
+        return "has no id"
+    try:
+        return None if re.compile(rule["regex"]) else "has no regex"
+    except KeyError:
+        return "has no regex"
+    except (re.error, TypeError) as exc:
+        return f"has a regex that is not valid: {exc}"
 
 
 def find_vendor_secret(text: str) -> str | None:
@@ -27,4 +71,15 @@ def find_vendor_secret(text: str) -> str | None:
     # The library takes a C string, which a NUL would end.
     plain = text.replace("\0", " ").encode("utf-8", "replace").decode()
     names = (finding.rule_id for finding in betterleaks.scan_string(plain))
-    return next((name.replace("-", "_") for name in names if not name.startswith(_LEFT_OUT)), None)
+    vendor = next((name for name in names if not name.startswith(_LEFT_OUT)), None)
+    return _name(vendor or _own_rule(plain))
+
+
+def _own_rule(plain: str) -> str | None:
+    return next(
+        (found[0].rule_id for path in _own_rules if (found := betterleaks.scan_string(plain, config_path=path))), None
+    )
+
+
+def _name(rule: str | None) -> str | None:
+    return rule.replace("-", "_") if rule else None

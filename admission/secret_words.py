@@ -20,14 +20,13 @@ _PAIR = re.compile(r"[A-Za-z_][\w.@-]{1,30}[:/](?=[^\s/:])")
 _TOKEN = re.compile(r"\d{3}[ -]\d{3}(?![\d-])|[!-~]{4,200}")
 _OPENING = r"[\s\"'`「『《(（\[【<*]{0,4}"
 _HANDS_OVER = re.compile(
-    r"(?:\b(?:is|it'?s|its|was|are|to|as|now|being|remains?)|[:：=]|->|→|=>|[是为為成叫即])(?:了|就|仍然| still)?"
-    + _OPENING
-    + r"\Z",
+    r"(?:\b(?:is|it'?s|its|was|are|to|as|now|being|remains?)|[:：=]|->|→|=>|设的|[是为為成叫即])(?:了|就|仍然|[那这這][个個]"
+    r"| still| just)?" + _OPENING + r"\Z",
     re.IGNORECASE,
 )
 _LEADS_UP = re.compile(
-    r"(?:[,，?？—–/-]|\b(?:with|use|using|used|try|typ(?:e|ed)|enter(?:ed)?|dial|press|punch(?: in)?|put|reads?"
-    r"|shows?|got)|[用输按填写试示说])(?:了|入|个|過|过)?" + _OPENING + r"\Z|[\"'`「『(（\[【\n]\Z",
+    r"(?:[,，?？—–/-]|\b(?:with|uses?|using|used|try|typ(?:e|ed)|enter(?:ed)?|dial|press|punch(?: in)?|put|reads?"
+    r"|shows?|got)|[用输按填写试示说])(?:了|入|个|過|过|这个|那个)?" + _OPENING + r"\Z|[\"'`「『(（\[【\n]\Z",
     re.IGNORECASE,
 )
 _HANDED_BACK = re.compile(
@@ -38,12 +37,18 @@ _HANDED_BACK = re.compile(
 )
 # What stands before a number, a hash or an id that is no secret.
 _OTHER_VALUE = re.compile(
-    r"(?:\b(?:commit|revert|revision|sha-?\d{0,3}|md5|hash|digest|checksum|etag|trace|request|uuid|guid|id|version|branch|tag"
+    r"(?:!(?:vault|ref|secret|env)\s.{0,24}|\b(?:commit|revert|revision|sha-?\d{0,3}|md5|hash|digest|checksum|etag|trace|request|uuid|guid|id|version|branch|tag"
     r"|ticket|port|model|image|column|table|file|page|error|status|order|extension|zip|postal|area|room|flight|address|promo"
     r"|coupon|discount|country|exit|return|http)\b|编号|单号|订单|版本|提交|校验值|校验和|指纹|分支|工单|请求id|端口|主键|模型|镜像|文件|错误码"
     r"|状态码|哈希|第|约|至少|超过|最多|例如)[\s:：#是为=的了]{0,3}(?:\w{1,10}[\s:：#]{1,2})?\Z",
     re.IGNORECASE,
 )
+# Names, fingerprints and public keys that say of themselves what they are.
+_PUBLIC = re.compile(r"\barn:|\bsha\d{1,3}[:-]|\AAAAA[BCE][23]Nz", re.IGNORECASE)
+_DIGEST_OF = re.compile(
+    r"\b(?:md5|sha-?\d{1,3}|checksum|digest|etag|commit|blob)\b|校验[值和]|哈希|指纹|摘要", re.IGNORECASE
+)
+_HEX = re.compile(r"[0-9a-fA-F]{7,128}")
 _COUNTED = re.compile(
     r"\s{0,2}(?:[位秒分时天年月日号个元次字条人万块版端]|毫秒|小时|星期|周|块钱|ms\b|digits?|chars?|seconds?|minutes?|hours?|days?|times?"
     r"|requests?|tokens?|users?|lines?|rows?|%|[.,:/-]\d)",
@@ -70,9 +75,9 @@ def _grades(*grades: Grade) -> frozenset[Grade]:
     return frozenset(grades)
 
 
-_ENTRY = r"""pass(?:word|phrase|code)|passwd|(?<![a-z])(?:pwd?|pass)(?![a-z])|(?:secret\ word|shared\ secret
-    |redis\ auth|master(?=\ [=:]))|密码|密碼|口令|暗号|パスワード
-    |(?<![a-z])mm(?=[是：:])"""
+_ENTRY = r"""pass(?:phrase|code)|pas+w+(?:or|ro|r|o)?d|(?<![a-z])(?:pwd?|psw|p/w|pass)(?![a-z])
+    |secret\ (?:word|phrase)|shared\ secret|redis\ auth|master(?=\ [=:])|[密迷][码碼]|口令|暗号|パスワード
+    |(?<![a-z])mi\ ?ma\ (?:shi|is|:)|(?<![a-z])mm(?=[是：:])"""
 _LOGIN = r"""(?<![a-z])(?:log(?:s|ged|ging)?[ -]?in(?:to)?|sign[ -]?in|creds?|credentials|unlock(?:s|ed)?
     |user(?:name)?|locked\ out|bastion)(?![a-z])
     |登[录錄陆入]?(?![记山])|账号|账户|账密|帐号|賬號|解锁|才能进|后台|堡垒机"""
@@ -84,14 +89,20 @@ _KEY = r"""(?:api|access|account|auth|app|client|secret|private|signing|pre-?sha
     |(?<!主键\ )(?<!primary\ )(?<!键词\ )(?<![a-z_-])key(?![a-z_-])"""
 _CODE = r"""(?:verif(?:y|ication)|log-?in|sign-?in|security|confirmation|one[ -]time|2fa|mfa|two-factor
     |auth(?:entication)?)[ ](?:pass)?code
-    |(?<![a-z])(?:otp|authenticator|(?:your|my|the)\ (?!\w{0,9}\ ?(?:zip|area|postal|error|country|promo|coupon
+    |(?<![a-z])(?:2fa\ (?:is|says|shows|gives)
+    |otp|authenticator|(?:your|my|the)\ (?!\w{0,9}\ ?(?:zip|area|postal|error|country|promo|coupon
     |discount|exit|status|source|flight|dress|qr|bar)\b)(?:[a-z]{2,14}\ ){0,2}code|sms\ code|totp)(?![a-z])
     |验证码|驗證碼|校验码|校驗碼|动态(?:码|口令|密码)|登录码|短信码|验证器|一次性(?:密码|码)"""
 _PIN = r"""(?<![a-z])pin(?:[ ]?(?:code|number))?(?![a-z])|(?:alarm|door|gate|garage|entry|keypad|lock|building
     |safe|access|unlock)[ ]code
-    |the\ safe|lockbox|keypad|combo|报警器|撤防码|行李箱|保险[箱柜]|门禁|门锁|密码锁|锁屏|(?:支付|取款|开机|银行卡
+    |alarm\ is|the\ safe|lockbox|keypad|combo|报警器|撤防码|行李箱|保险[箱柜]|门禁|门锁|密码锁|锁屏
+    |(?:支付|取款|开机|银行卡
     |手机)密码|提取码|大门"""
 _WIFI = r"wi-?fi|wpa2?|pre-?shared\ key|network\ key|wlan|hotspot|ssid|无线|热点|home\ network|connect\ to"
+_OPEN = r"""open(?:s|ed)?(?:\ it)?\ with|(?:un)?lock(?:s|ed)|protected|加密|加了密|打开|remember|save|记一下|记住
+    |(?:unzip|extract|decrypt|encrypt)(?:s|ed)?|解压|prompt(?:s|ed)?|get(?:s|ting)?(?:\ (?:you|me|us))?\ in(?:to)?"""
+_VALUE_OF = r"""(?<![a-z])(?:with|uses?|typ(?:e|ed|ing)|enter(?:ed)?|try|it's|it\ is|expired)(?![a-z])
+    |[输试](?:入|一下|下)?|就是|还是|改成|换成|重置[成为]|设[成为]"""
 _SPARE = r"""(?:recovery|backup|restore|rescue|emergency|scratch)[ -](?:key|code)s?|恢复(?:码|密钥|代码|金钥)
     |恢復碼|备用(?:码|验证码|代码)
     |备份(?:码|代码)|救援码|bitlocker|app\ password|应用(?:专用)?密码|authenticator|验证器|totp"""
@@ -101,10 +112,11 @@ _SEED = r"""(?:seed|recovery|secret|backup|mnemonic)[ ](?:phrase|words)|mnemonic
 WORDS: tuple[SecretWord, ...] = (
     SecretWord(
         "told_password",
-        "pass|pw|secret word|shared secret|redis auth|master|密码|密碼|口令|暗号|パスワード|mm",
+        "pas|pw|psw|p/w|secret word|secret phrase|shared secret|redis auth|master|ma shi|ma is|ma :"
+        "|码|碼|口令|暗号|パスワード|mm",
         _words(_ENTRY),
         _grades(Grade.RANDOM),
-        _grades(Grade.RANDOM, Grade.MADE),
+        _grades(Grade.RANDOM, Grade.MADE, Grade.SIX_DIGITS),
     ),
     SecretWord(
         "told_login",
@@ -118,28 +130,35 @@ WORDS: tuple[SecretWord, ...] = (
         "key|secret|token|credential|sk|ak|令牌|私钥|私鑰|密钥|秘钥|密匙|金钥|金鑰|密鑰|凭证|凭据|授权码|激活码",
         _words(_KEY),
         _grades(Grade.LONG),
-        _grades(Grade.LONG),
+        _grades(Grade.LONG, Grade.STRONG),
     ),
     SecretWord(
         "told_code",
-        "code|otp|authenticator|码|碼|口令|密码|验证器",
+        "code|otp|2fa|authenticator|码|碼|口令|密码|验证器",
         _words(_CODE),
         _grades(Grade.SIX_DIGITS),
         _grades(Grade.SIX_DIGITS, Grade.DIGITS),
     ),
     SecretWord(
         "told_pin",
-        "pin|code|safe|lockbox|keypad|combo|报警|撤防|行李|门|保险|锁|密码|提取码",
+        "pin|code|alarm|safe|lockbox|keypad|combo|报警|撤防|行李|门|保险|锁|密码|提取码",
         _words(_PIN),
         _grades(),
         _grades(Grade.SIX_DIGITS, Grade.DIGITS),
     ),
     SecretWord(
         "told_open",
-        "open|protected|加密|打开|remember|save|记一下|记住",
-        _words(r"open(?:s|ed)?(?: it)? with|protected|加密|打开|remember|save|记一下|记住"),
+        "open|lock|protected|remember|save|unzip|extract|crypt|prompt|get|加密|加了密|打开|解压|记一下|记住",
+        _words(_OPEN),
         _grades(),
         _grades(Grade.RANDOM),
+    ),
+    SecretWord(
+        "told_value",
+        "with|use|typ|enter|try|it's|it is|expired|输|试|是|成",
+        _words(_VALUE_OF),
+        _grades(),
+        _grades(Grade.STRONG),
     ),
     SecretWord(
         "told_wifi",
@@ -217,7 +236,11 @@ def _is_told(row: SecretWord, text: str, lower: str) -> bool:
 
 def _gives(row: SecretWord, left: str, value: str, right: str) -> bool:
     grades = grades_of(value)
-    if not grades & row.handed or _OTHER_VALUE.search(left[-32:]) or (value[-1:].isdigit() and _COUNTED.match(right)):
+    if (
+        not grades & row.handed
+        or (Grade.STRONG not in grades and _is_other(left, value))
+        or (value[-1:].isdigit() and _COUNTED.match(right))
+    ):
         return False
     if grades & row.anywhere:
         return True
@@ -227,6 +250,11 @@ def _gives(row: SecretWord, left: str, value: str, right: str) -> bool:
     if _HANDED_BACK.match(tail) and row.words.search(tail):
         return True
     return _LEADS_UP.search(head) is not None and Grade.PLAIN not in grades
+
+
+def _is_other(left: str, value: str) -> bool:
+    """Whether the words before the value say that it is something else."""
+    return bool(_OTHER_VALUE.search(left[-32:]) or (_HEX.fullmatch(value) and _DIGEST_OF.search(left)))
 
 
 def _stands_next(words: re.Pattern[str], head: str) -> bool:
@@ -239,7 +267,7 @@ def _values(match: re.Match[str], text: str) -> Iterator[tuple[str, str, str]]:
     start, end = _sentence(text, match.start(), match.end())
     for token in _TOKEN.finditer(text, start, end):
         value = token.group()
-        if not _WORTH.search(value):
+        if not _WORTH.search(value) or _PUBLIC.search(value):
             continue
         if token.start() >= match.end() or token.end() <= match.start():
             yield text[start : token.start()], value, text[token.end() : end]

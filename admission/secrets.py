@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from functools import cache
 
 from admission.hygiene import folded, is_disguised
-from admission.secret_values import is_key_text, is_login, is_passphrase, is_password, is_pin, is_shaped, is_token
+from admission.secret_values import (
+    is_card_number,
+    is_key_text,
+    is_login,
+    is_passphrase,
+    is_password,
+    is_pin,
+    is_product_key,
+    is_shaped,
+    is_token,
+    is_told_password,
+    is_word_password,
+)
 from admission.secret_vendors import find_vendor_secret
 from admission.secret_words import find_told_secret
 from domain.candidate import JsonValue
@@ -100,7 +112,7 @@ _QUOTED = r"""["']?[ \t]{0,4}(?:=>|:=|==|=|:|：)[ \t]{0,4}["'`]{0,3}(?P<v>[^\s"
 # A name that goes on like this holds a setting of the secret, not the secret.
 _SETTING = r"""(?![\w-]{0,24}(?:len|min|max|expir|ttl|age|limit|count|size|policy|hash|type|field|file|path|ur[il]|_name|-name
     |_id\b|-id\b|version|days|timeout|budget|iz|usage|price|rotat|reset|hint|strength|cost))"""
-_EN_PW = r"(?:(?:db|my|user|admin|root|ftp|smtp|mail|require)pass|pass(?:word|wd|phrase|code)|passwd|(?<![a-z])pwd|(?<![a-z])pass(?![a-z]))"
+_EN_PW = r"(?:(?:db|my|user|admin|root|ftp|smtp|mail|require)pass|pass(?:word|wd|phrase|code)|pas+w+(?:or|ro|r|o)?d|(?<![a-z])(?:pwd|psw|p/w)|(?<![a-z])pass(?![a-z]))"
 _EN_KEY = r"""(?:secret|token|api[ _-]?key|access[ _-]?key|account[ _-]?key|auth[ _-]?key|app[ _-]?key|private[ _-]?key
     |signing[ _-]?key|encryption[ _-]?key|client[ _-]?key|deploy[ _-]?key|credential|licen[cs]e[ _-]?key|session[ _-]?key)"""
 _ZH_PW = r"(?:密码|密碼|口令|暗号|パスワード|passcode|password|passwd|(?<![a-z])pwd)"
@@ -117,7 +129,7 @@ _HOST = r"(?:[\w-]{1,63}\.){1,6}"
 # ruff: noqa: E501 - a row of the table stays on one line
 # fmt: off
 RULES: tuple[SecretRule, ...] = (
-    SecretRule("private_key_block", "private key", re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"), _always),
+    SecretRule("private_key_block", "private key", re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?!\s{0,4}(?:\.{3}|…|<|\[|\*{3}|[xX]{3}))"), _always),
     SecretRule("putty_key", "putty-user", re.compile(r"PuTTY-User-Key-File-\d"), _always),
     SecretRule("age_key", "age-secret-key", _shape(r"AGE-SECRET-KEY-1[0-9A-Z]{50,64}")),
     SecretRule("aws_key_id", "akia|asia|abia|acca", _shape(r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}")),
@@ -139,7 +151,7 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule("tencent_key_id", "akid", _shape(r"AKID[A-Za-z0-9]{28,40}")),
     SecretRule("volcengine_key_id", "aklt", _shape(r"AKLT[A-Za-z0-9]{20,60}")),
     SecretRule("zhipu_key", ".", _shape(r"[0-9a-f]{32}\.[A-Za-z0-9]{16}")),
-    SecretRule("vendor_token", "gsk|xai|pplx|r8|dop_v1|shpat|shpss|shpca|lin_api|ntn|dckr_pat|tvly|figd|nrak|tskey|bce-v3", _shape(r"bce-v3/ALTAK-\w{16,40}/[0-9a-f]{32,64}|NRAK-[A-Z0-9]{24,30}|tskey-[a-z]{2,10}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{16,60}|(?:figd|gsk|xai|pplx|r8|dop_v1|shp(?:at|ss|ca)|lin_api|ntn|dckr_pat|tvly)[_-][A-Za-z0-9_-]{24,128}")),
+    SecretRule("vendor_token", "ark-|sct|gsk|xai|pplx|r8|sntry|dop_v1|shpat|shpss|shpca|lin_api|ntn|dckr_pat|tvly|figd|nrak|tskey|bce-v3", _shape(r"ark-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9a-f]{5})?|SCT\d{3,8}T[A-Za-z0-9]{16,40}|bce-v3/ALTAK-\w{16,40}/[0-9a-f]{32,64}|NRAK-[A-Z0-9]{24,30}|tskey-[a-z]{2,10}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{16,60}|(?:figd|gsk|xai|pplx|r8|sntry[su]|dop_v1|shp(?:at|ss|ca)|lin_api|ntn|dckr_pat|tvly)[_-][A-Za-z0-9_-]{24,128}")),
     SecretRule("mailgun_key", "key-", _shape(r"key-[0-9a-f]{32}")),
     SecretRule("dingtalk_sign", "sec", _shape(r"SEC[0-9a-f]{64}")),
     SecretRule("wallet_key", "wif|btc|bitcoin|比特币|私钥|private", _shape(r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}")),
@@ -156,36 +168,50 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule("wecom_webhook", "qyapi.weixin", re.compile(r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<v>[\w-]{10,64})")),
     SecretRule("url_parameter", "?|&", re.compile(r"[?&](?:\w{0,20}(?:token|sig|signature|secret|key)|X-[A-Za-z]{2,5}-Signature|code|auth|sign)=(?P<v>[\w%.+/-]{20,600})"), is_token),
     SecretRule("generic_webhook", "hook", _words(rf"{_HOST}[a-z]{{2,10}}/[\w/.-]{{0,80}}(?:web)?hook[\w/.-]{{0,40}}/(?P<v>[\w-]{{24,160}})"), is_token),
-    SecretRule("bearer", "bearer", _words(r"\bbearer[ \t]{1,4}(?P<v>[\w.~+/-]{8,4000}={0,2})"), is_token),
+    SecretRule("bearer", "bearer", _words(r"(?<![a-z0-9_])bearer[ \t]{1,4}(?P<v>[\w.~+/-]{8,4000}={0,2})"), is_token),
     SecretRule("authorization", "authorization", _words(r"authorization[\"']?[ \t]{0,4}[:=：][ \t]{0,4}[\"']?(?:[a-z-]{1,20}[ \t]{1,4})?(?P<v>[^\s\"',;]{8,400})"), is_token),
     SecretRule("auth_pair", "auth", re.compile(r"\bauth ?= ?\( ?[\"'][^\"'\n]{1,60}[\"'], ?[\"'](?P<v>[^\"'\n]{4,128})"), is_password),
     SecretRule("auth_header", "x-", _words(r"\bx-[a-z-]{0,30}(?:key|token|secret|auth)[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?(?P<v>[^\s\"',;]{6,400})"), is_token),
-    SecretRule("cookie", "cookie", _words(r"\bcookies?[\"']?\s{0,4}[:=：]\s{0,4}[\"']?(?:[\w.-]{1,60}=[^\s;\"']{0,200};\s{0,4}){0,8}[\w.-]{1,60}=(?P<v>[^\s;\"']{8,400})"), is_token),
-    SecretRule("cookie_told", "cookie", _words(r"\bcookies?\b[\"']?[\s\u4e00-\u9fff]{0,6}(?:is|[:=：{]|是|为)?[\s\"'{]{0,6}[\w.-]{2,60}[\"']?[=:]\s?[\"']?(?P<v>[^\s;\"',]{16,400})"), is_token),
-    SecretRule("session_id", "sess|sid|csrf", _words(r"\b(?:(?:php|j)?sess(?:ion)?_?id|sid|csrf_?token)[ \t]{0,2}[=:][ \t]{0,2}(?P<v>[\w.%-]{16,200})"), is_token),
-    SecretRule("password_assignment", "pass|pwd", _words(rf"{_EN_PW}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_password),
+    SecretRule("cookie", "cookie", _words(r"(?<![a-z0-9_])cookies?[\"']?\s{0,4}[:=：]\s{0,4}[\"']?(?:[\w.-]{1,60}=[^\s;\"']{0,200};\s{0,4}){0,8}[\w.-]{1,60}=(?P<v>[^\s;\"']{8,400})"), is_token),
+    SecretRule("cookie_told", "cookie", _words(r"(?<![a-z0-9_])cookies?(?![a-z])[\"']?[\s\u4e00-\u9fff]{0,6}(?:is|[:=：{]|是|为)?[\s\"'{]{0,6}[\w.-]{2,60}[\"']?[=:]\s?[\"']?(?P<v>[^\s;\"',]{16,400})"), is_token),
+    SecretRule("session_id", "sess|sid|csrf|jct|li_at", _words(r"(?<![a-z0-9_-])(?:[\w-]{0,12}sess(?:ion|data)?(?:_?id)?|sid|csrf_?token|bili_jct|li_at)[ \t]{0,2}[=:][ \t]{0,2}(?P<v>[\w.%+/*-]{16,400})"), is_token),
+    SecretRule("password_assignment", "pas|pwd|psw|p/w", _words(rf"{_EN_PW}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_told_password),
     SecretRule("token_assignment", "secret|token|key|credential", _words(rf"{_EN_KEY}{_SETTING}[\w-]{{0,24}}{_QUOTED}"), is_key_text),
     SecretRule("xml_element", "<", _words(r"<(?:\w{0,20}(?:password|passwd|secret|token|api-?key))>(?P<v>[^<\s]{6,200})</"), is_password),
     SecretRule("xml_attribute", "value=", _words(rf"(?:{_EN_PW}|{_EN_KEY})[\w.-]{{0,24}}[\"']\s{{1,4}}value=[\"'](?P<v>[^\"'\s]{{4,200}})"), is_password),
-    SecretRule("psk", "psk|wifi:", _words(r"(?<![a-z])psk[\"']?\s?[=:]\s?[\"']?(?P<v>[^\s\"';]{8,64})|wifi:[^\n]{0,120}?[;:]p:(?P<w>[^;\n]{4,64});"), is_password),
+    SecretRule("psk", "psk", _words(r"(?<![a-z])psk[\"']?\s?[=:]\s?[\"']?(?P<v>[^\s\"';]{8,64})"), is_password),
+    SecretRule("wifi_code", "wifi:", _words(r"wifi:[^\n]{0,120}?[;:]p:(?P<v>[^;\n]{4,64});")),
+    SecretRule("proxy_link", "://", _words(r"(?<![a-z0-9])(?:ssr?|vmess)://(?P<v>[a-z0-9+/=_-]{16,2000})|(?<![a-z0-9])(?:trojan|vless|hysteria2?)://(?P<w>[^\s@/]{6,128})@")),
+    SecretRule("manifest_value", "value:", _words(r"name:\s?[\"']?[\w.-]{0,40}(?:secret|token|passwd|password|api_?key|access_?key)[\w.-]{0,12}[\"']?\s{1,40}value:\s?[\"']?(?P<v>[^\s\"']{6,400})"), is_password),
+    SecretRule("archive_flag", "-p", re.compile(r"\b(?:7z[ar]?|zip|unzip|rar|unrar)\b[^\n]{0,160}?[ \t]-[pP][ \t]?(?P<v>[^\s-]\S{3,128})"), is_password),
+    SecretRule("combination", "combo|combination|密码锁|保险", _words(r"(?:comb(?:o|ination)|密码锁|保险[箱柜])[^\n.。]{0,40}?(?<![\d-])(?P<v>\d{1,2}-\d{1,2}-\d{1,2}(?![\d-])|左\s?\d{1,4}[^\d\n]{0,4}右\s?\d{1,4}|\d{1,2}\s(?:left|right)[^\d\n]{1,8}\d{1,2}\s(?:left|right))"), _always),
+    SecretRule("code_to_use", "use|enter|验证|登录", _words(r"(?:use|enter)\s(?:code\s)?(?P<v>\d{4,8})\s(?:to|as|for)\s(?:verify|log|sign|confirm|complete|authenticate|your)|(?<!\d)(?P<w>\d{4,8})\s?(?:用于|完成|进行)(?:登录|身份|注册)?(?:验证|登录)"), is_pin),
+    SecretRule("mail_login", "@", _words(r"[\w.+-]{1,60}@(?:[\w-]{1,60}\.){1,5}[a-z]{2,10}\s?(?:[:|/：]|-{2,4})\s?(?P<v>[!-~]{8,64})(?!\S)"), is_token),
+    SecretRule("product_key", "licen|activation|product key|register|注册码|激活码|序列号|授权", _words(r"(?:licen[cs]e|activation|product\ key|\bregister|注册码|激活码|序列号|授权)[^\n]{0,60}?(?<![a-z0-9-])(?P<v>[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){3,7})(?![a-z0-9-])"), is_product_key),
     SecretRule("config_login", "machine|requirepass|pgpass|:*:|:5432:|:6432:|:3306:", _words(r"\bmachine\s[^\n]{1,120}?\spassword\s{1,4}(?P<v>\S{4,128})|\brequirepass\s{1,4}(?P<w>\S{4,128})|(?<![\w.])[\w.*-]{1,80}:(?:\d{4,5}|\*):[\w.*-]{1,40}:[\w.*-]{1,40}:(?P<x>[^\s:]{4,128})"), is_password),
     SecretRule("login_pair", "root|admin|sa |sa/|postgres", _words(r"(?<![\w/.~-])(?:root|admin(?:istrator)?|sa|postgres)\s?/\s?(?P<v>[!-~]{5,64})"), is_password),
     SecretRule("ak_sk_assignment", "ak|sk", _words(r"(?<![a-z0-9])(?:ak|sk)[ \t]{0,3}[:=：是为][ \t\"']{0,3}(?P<v>[a-z0-9+/=_-]{16,128})"), is_token),
-    SecretRule("password_flag", "mysql|mariadb|sshpass|mongo|redis-cli", re.compile(r"\b(?:mysql\w{0,6}|mariadb|sshpass|mongo\w{0,8}|redis-cli)\b[^\n]{0,160}?[ \t]-[pa][ \t]?(?P<v>[^\s-]\S{3,128})"), is_password),
-    SecretRule("login_flag", "docker|podman|helm|az|oc|curl|wget|http|sqlcmd|psexec|smbclient|ldap|openssl", re.compile(r"\b(?:docker|podman|helm|az|oc|curl|wget|http|sqlcmd|psexec|smbclient|ldap\w{3,8}|openssl)\b[^\n]{0,160}?[ \t](?:-(?:p|P|w|k|pass)[ \t](?:pass:)?|(?:-u|--user)[ \t][\w.@-]{1,60}:)(?P<v>[^\s:/]{4,128})"), is_password),
+    SecretRule("password_flag", "mysql|mariadb|sshpass|mongo|redis-cli", re.compile(r"\b(?:mysql\w{0,6}|mariadb|sshpass|mongo\w{0,8}|redis-cli)\b[^\n]{0,160}?[ \t]-[pa][ \t]?[\"']?(?P<v>[^\s\"'-]\S{3,128})"), is_told_password),
+    SecretRule("login_flag", "docker|podman|helm|az|oc|curl|wget|http|sqlcmd|psexec|smbclient|ldap|openssl", re.compile(r"\b(?:docker|podman|helm|az|oc|curl|wget|http|sqlcmd|psexec|smbclient|ldap\w{3,8}|openssl)\b[^\n]{0,160}?[ \t](?:-(?:p|P|w|k|pass)[ \t](?:pass:)?|(?:-u|--user)[ \t][\w.@-]{1,60}:)(?P<v>[^\s:/]{4,128})"), is_told_password),
     SecretRule("sql_login", "identified by|with password", _words(r"(?:identified\ by|with\ password)\s{1,4}'(?P<v>[^'\n]{4,128})'"), is_password),
-    SecretRule("piped_password", "sudo|net use|vault login|chpasswd", _words(r"echo\s[\"']?(?P<v>[^\s\"'|]{4,64})[\"']?\s?\|\s?sudo|echo\s[\"']?[\w.-]{1,40}:(?P<y>[^\s\"'|]{4,64})[\"']?\s?\|\s?(?:sudo\s)?chpasswd|\bnet\ use\s[^\n]{1,120}?/user:\S{1,60}\s(?P<z>[^\s/\\]{4,64})|\bnet\ use\s[^\n]{1,120}?\s(?P<w>[^\s/\\]{4,64})\s/user:|\bvault\ login\s(?P<x>[^\s`-]\S{5,120})"), is_password),
+    SecretRule("piped_password", "sudo|net us|vault login|passwd", _words(r"echo\s[\"']?(?P<v>[^\s\"'|]{4,64})[\"']?\s?\|\s?sudo|echo\s[\"']?[\w.-]{1,40}:(?P<y>[^\s\"'|]{4,64})[\"']?\s?\|\s?(?:sudo\s)?chpasswd|\bnet\ use\s[^\n]{1,120}?/user:\S{1,60}\s(?P<z>[^\s/\\]{4,64})|\bnet\ use\s[^\n]{1,120}?\s(?P<w>[^\s/\\]{4,64})\s/user:|\bnet\ user\s[\w.-]{1,40}\s(?P<a>[^\s/*]{4,64})|\bhtpasswd\s[^\n]{1,80}?\s-?[\w.-]{1,40}\s(?P<b>[^\s-]\S{3,64})(?=\s|\Z)|\bvault\ login\s(?P<x>[^\s`-]\S{5,120})"), is_password),
     SecretRule("long_flag", "--", _words(r"--(?:[a-z]{1,12}-){0,2}(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<v>[^\s\"']{4,200})"), is_password),
-    SecretRule("password_zh", "密码|密碼|口令|暗号|パスワード|passcode|password|passwd|pwd", _words(rf"{_ZH_PW}{_ZH_TALK}[\s\u4e00-\u9fff]{{0,8}}?(?:{_ZH_IS}了?|用){_VALUE}{_UNIT}"), is_password),
-    SecretRule("password_next", "密码|密碼|口令", _words(rf"(?:密码|密碼|口令)[ \t]{{0,2}}(?!@)(?P<v>[!-&*-~][!-~]{{5,64}}|\d{{4,12}}(?!\d)){_UNIT}"), is_password),
+    SecretRule("password_zh", "密码|密碼|口令|暗号|パスワード|passcode|password|passwd|pwd", _words(rf"{_ZH_PW}{_ZH_TALK}[\s\u4e00-\u9fff]{{0,8}}?(?:{_ZH_IS}了?|用){_VALUE}{_UNIT}"), is_told_password),
+    SecretRule("password_next", "密码|密碼|口令", _words(rf"(?:密码|密碼|口令)[ \t]{{0,2}}(?!@)(?P<v>[!-&*-~][!-~]{{5,64}}|\d{{4,12}}(?!\d)){_UNIT}"), is_told_password),
     SecretRule("token_zh", "令牌|密钥|秘钥|密匙|金钥|凭证|凭据|授权码|激活码|token|secret|key|ak|sk", _words(rf"{_ZH_KEY}{_ZH_TALK}[\s\u4e00-\u9fff]{{0,6}}?{_ZH_IS}了?{_VALUE}"), is_token),
     SecretRule("token_next", "令牌|密钥|秘钥|密匙|授权码|激活码|token|key", _words(r"(?:令牌|密钥|秘钥|密匙|授权码|激活码|(?<![a-z])token|(?:api|secret|access)[ _-]?key)[ \t]{1,2}(?P<v>[\w.+/=-]{16,400})"), is_token),
-    SecretRule("password_en", "pass|pwd", _words(rf"\b{_EN_PW}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}{_UNIT}"), is_password),
-    SecretRule("token_en", "secret|token|key|credential", _words(rf"\b{_EN_KEY}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}"), is_token),
-    SecretRule("use_password", "pass|pwd", _words(rf"\b(?:use|with|enter|type)[ \t](?:the[ \t])?{_EN_PW}[ \t]{_VALUE}{_UNIT}"), is_password),
+    SecretRule("password_en", "pas|pwd|psw|p/w", _words(rf"(?<![a-z0-9_]){_EN_PW}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}{_UNIT}"), is_told_password),
+    SecretRule("token_en", "secret|token|key|credential", _words(rf"(?<![a-z0-9_]){_EN_KEY}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{_EN_IS}{_VALUE}"), is_token),
+    SecretRule("use_password", "pas|pwd|psw|p/w", _words(rf"(?<![a-z0-9_])(?:use|with|enter|type)[ \t](?:the[ \t])?{_EN_PW}[ \t]{_VALUE}{_UNIT}"), is_told_password),
+    SecretRule("password_word_zh", "密码|密碼|口令", _words(r"(?:密码|密碼|口令)(?:就?是|改?为|改成了?|换成了?|[:：=])[\s\"'“「]{0,3}(?P<v>[a-z]{5,20})(?=[\s\"'”」]{0,2}(?:[，。,.!！;；\n]|\Z))"), is_word_password),
+    SecretRule("payment_card", "card|visa|卡|cvv|cvc", _words(r"(?:card|visa|卡号|信用卡|银行卡|储蓄卡|cvv|cvc)[^\n]{0,40}?(?<![\d-])(?P<v>\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7})(?![\d-])"), is_card_number),
+    SecretRule("card_check_code", "cvv|cvc|安全码", _words(r"(?:(?<![a-z])cvv2?|(?<![a-z])cvc2?|安全码)[\s是为:：is]{0,5}(?P<v>\d{3,4})(?!\d)"), _always),
+    SecretRule("totp_seed", "2fa|mfa|totp|otp|authenticator|setup key|验证器|两步", _words(r"(?:2fa|mfa|otp|authenticator|setup\ key|验证器|两步)[^\n]{0,40}?(?<![a-z0-9])(?-i:(?P<v>[A-Z2-7]{4}(?:\ [A-Z2-7]{4}){3,15}|[A-Z2-7]{16,64}))(?![a-z0-9])"), is_product_key),
+    SecretRule("aws_secret", "aws", _words(r"aws[^\n]{0,40}?secret[^\n]{0,20}?(?<![a-z0-9/+])(?P<v>[a-z0-9/+]{40})(?![a-z0-9/+=])"), is_shaped),
+    SecretRule("letter_code", "code", _words(r"(?:guard|log-?in|access|verification|security|confirmation)\ codes?(?:\ is|[:：])?\s{1,2}(?-i:(?P<v>[A-Z0-9]{5,8}))(?![\w-])"), is_product_key),
     SecretRule("mail_code", "授权码|应用密码|应用专用密码|auth_code|authcode", re.compile(r"(?:授权码|应用(?:专用)?密码|auth_?code)[\s是为:：=]{0,4}(?P<v>[a-z]{16}|[A-Z]{16})(?![A-Za-z])"), _always),
     SecretRule("share_code", "提取码|提取碼", re.compile(r"提取[码碼][\s是为:：]{0,4}(?P<v>[A-Za-z0-9]{4,8})(?![A-Za-z0-9])"), _always),
-    SecretRule("plain_passphrase", "pass|pw", _words(r"(?<![a-z])(?:pw|pwd|pass|passphrase|password)[\]:\s]{1,3}(?P<v>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,6})(?=\s{0,2}(?:[\[\n.,\"']|\Z))"), is_passphrase),
+    SecretRule("plain_passphrase", "pass|pw|密|口令", _words(r"(?:(?<![a-z])(?:pw|pwd|pass|passphrase|password)[\]:\s\"'“]{1,3}|(?:密码|口令|密碼)[是为：:\s\"'“]{1,3})(?P<v>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,6}(?:[ -]\d{1,4})?)(?=\s{0,2}(?:[\[\n.,\"']|\Z))"), is_passphrase),
     SecretRule("one_time_code", "验证码|校验码|动态码|短信码|动态口令|verification|one-time|otp|2fa", _words(rf"(?:验证码|校验码|动态码|短信码|动态口令|verification\ code|one-time\ (?:code|password)|(?<![a-z])otp(?![a-z])|2fa\ code)[\s\u4e00-\u9fff]{{0,4}}?(?:is|[:：=])?[\s\"'（(]{{0,3}}(?P<v>(?<!\d)\d{{4,8}}(?!\d)){_UNIT}"), is_pin),
     SecretRule("pin", "pin|密码", _words(rf"(?:(?<![a-z])pin(?:[ \t]code|[ \t]number)?(?:[ \t](?:for|of)[ \t][\w \t]{{1,30}}?)?{_EN_IS}|(?<![a-z])pin[ \t]?码[\s\u4e00-\u9fff]{{0,4}}?[:：]?|(?:支付|取款|门禁|锁屏|开机|银行卡)密码[\s\u4e00-\u9fff]{{0,4}}?[:：]?)[\s\"'（(]{{0,3}}(?P<v>\d{{4,10}}(?!\d)){_UNIT}"), is_pin),
 )

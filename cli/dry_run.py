@@ -17,6 +17,7 @@ from cli.output import FAILED, WRONG_USAGE, complain
 
 if TYPE_CHECKING:
     from cli.dry_run_rows import Judge
+    from runtime.settings import Settings
 
 _STANDARD = "-"
 _LONG_FILE_BYTES = 100_000
@@ -40,6 +41,7 @@ def admission(source: In = _STANDARD, target: Out = _STANDARD) -> None:
     """
     from cli.dry_run_rows import judge_admission
 
+    _settings()
     _run(judge_admission, source, target)
 
 
@@ -64,9 +66,18 @@ def postcheck(source: In = _STANDARD, target: Out = _STANDARD) -> None:
     Example: poco-memory dry-run postcheck --in facts.jsonl --out labels.jsonl
     """
     from cli.dry_run_rows import judge_postcheck
+
+    _run(partial(judge_postcheck, max_chars=_settings().fact_max_chars), source, target)
+
+
+def _settings() -> Settings:
+    """The settings, and with them the rules for secrets that they add."""
+    from admission.secret_vendors import use_rules_of
     from runtime.settings import load_settings
 
-    _run(partial(judge_postcheck, max_chars=load_settings().fact_max_chars), source, target)
+    settings = load_settings()
+    use_rules_of(settings.secret_rules)
+    return settings
 
 
 def _run(judge: Judge, source: str, target: str) -> None:

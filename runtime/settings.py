@@ -99,6 +99,10 @@ class Settings(BaseSettings):
     )
     max_metadata_bytes: int = Field(8 * 1024, ge=256, description="Largest metadata object, in bytes of JSON.")
     fact_max_chars: int = Field(500, ge=50, le=4000, description="Longest fact kept, in characters.")
+    secret_rules: Path | None = Field(
+        None,
+        description="TOML file with more rules for secrets, in the form gitleaks and betterleaks read; read at start.",
+    )
     min_score: float = Field(0.45, ge=0, le=1, description="Default cut of a search on the calibrated score.")
 
     retry_delays: Annotated[tuple[float, ...], NoDecode] = Field(

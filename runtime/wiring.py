@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
+from admission.secret_vendors import use_rules_of
 from domain.jobs import Step
 from domain.ports import Calibration, Embedder, ExtractionModel, Extractor, JobLedger, MemoryIndex, MemoryStore
 from domain.retry import RetryPolicy
@@ -38,6 +39,10 @@ class Services:
     """Everything a front door or a task needs, wired from the settings of one process."""
 
     settings: Settings
+
+    def __post_init__(self) -> None:
+        """Take over what the settings add to the rules of admission."""
+        use_rules_of(self.settings.secret_rules)
 
     @cached_property
     def database(self) -> Database:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
+import re
 import string
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from admission.secret_vendors import use_rules_of
 from admission.secret_words import WORDS, find_told_secret
 from admission.secrets import RULES, find_secret, rule_holds
+from domain.errors import ConfigurationError
 
 HEX, ALNUM, UPPER = "0123456789abcdef", string.ascii_letters + string.digits, string.ascii_uppercase + string.digits
 
@@ -91,7 +95,26 @@ WORDED = [
     ("xml_element", f"<password>{PW}</password>"),
     ("xml_attribute", f'<add key="ApiSecret" value="{B64}" />'),
     ("psk", f'network={{ ssid="Home" psk="{PLAIN}" }}'),
-    ("psk", f"WIFI:T:WPA;S:Home;P:{PLAIN};;"),
+    ("wifi_code", "WIFI:T:WPA;S:Home;P:sunnyside;;"),
+    ("proxy_link", "ss" + "://" + made(ALNUM, 48)),
+    ("proxy_link", f"trojan://{PLAIN}@198.51.100.7:443"),
+    ("manifest_value", f"- name: MINIO_SECRET_KEY\n  value: '{made(ALNUM, 32)}'"),
+    ("archive_flag", f"7z x backup.7z -p{PLAIN}"),
+    ("combination", "the combo of the lockbox is 57-87-88"),
+    ("combination", "保险箱 88-12-45"),
+    ("combination", "保险柜密码：左6629 右 8114"),
+    ("session_id", "B站 SESSDATA=" + made(HEX, 8) + "%2C1791855181%2C" + made(HEX, 8)),
+    ("plain_passphrase", 'the passphrase "harbour biscuit copper quartz 15" unlocks it'),
+    ("code_to_use", "Use 472103 to verify your account"),
+    ("code_to_use", "472103 用于登录验证"),
+    ("mail_login", f"mia@example.com : {PLAIN} try this"),
+    ("product_key", "license: YPCH-GMDB-32HW-771A"),
+    ("password_word_zh", "密码是 iloveyou，别忘了"),
+    ("payment_card", "my card is 4539 1488 0343 6467, exp 09/28"),
+    ("card_check_code", "安全码是 331"),
+    ("totp_seed", "2FA setup key JBSW Y3DP EHPK 3PXP"),
+    ("aws_secret", "aws secret " + made(ALNUM, 39) + "/"),
+    ("letter_code", "Steam Guard code: 7QK4M"),
     ("config_login", f"machine files.example.com login ops password {PLAIN}"),
     ("config_login", f"requirepass {PLAIN}"),
     ("config_login", f"db.example.com:5432:orders:erp:{PW}"),
@@ -167,6 +190,17 @@ TOLD = [
     ("told_wifi", f"server vpn.example.com, user sara, pre-shared key {PLAIN}, then it connects"),
     ("told_pin", "door code is 8516#"),
     ("told_open", f"PDF 加密了,用 {PW} 打开"),
+    ("told_open", f"I encrypted the volume with {PW}"),
+    ("told_value", f"for the report, enter {PW} and wait"),
+    ("told_value", "just type sqnR^edzOr="),
+    ("told_password", "路由器管理密码也一样，MA6524.biscuit"),
+    ("told_password", "mima shi lele520"),
+    ("told_code", "2fa says 960309, hurry up"),
+    ("told_key", "VPN: user jsmith, secret " + PW),
+    ("told_pin", "行李箱密码锁设的 9198"),
+    ("told_open", "backup / F1Ob5PL005_aa3 should get you into db01"),
+    ("told_password", "my pasword is " + PW),
+    ("told_password", "密码我发过你，就是那个sunset-walnut-panda-27"),
     ("told_wifi", "民宿的 WiFi 叫 sunshine，连的时候输 14410357"),
     ("told_wifi", f"connect to GuestNet with {PLAIN}"),
     ("told_recovery_code", "if I lose my phone, use 2326-7557-0898 as the backup code"),
@@ -217,6 +251,39 @@ def test_the_base_library_is_not_used_in_a_child_of_a_process_that_used_it() -> 
     assert subprocess.run([sys.executable, "-c", script], timeout=60, check=False).returncode == 7
 
 
+def test_rules_of_ones_own_are_looked_for_as_well(tmp_path: Path) -> None:
+    own = tmp_path / "rules.toml"
+    own.write_text("[[rules]]\nid = 'acme-badge'\nregex = '''badge-[a-z]{12}'''\nkeywords = ['badge-']\n")
+    text = "这是我的 badge-" + "abcdefghijkl"
+    try:
+        assert find_secret(text) is None
+        use_rules_of(own)
+        assert find_secret(text) == "acme_badge"
+    finally:
+        use_rules_of(None)
+    assert find_secret(text) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        (None, "No such file"),
+        ("not toml [", "Expected"),
+        ("title = 'x'", "no [[rules]]"),
+        ("[[rules]]\nregex = 'x'", "rule 1 has no id"),
+        ("[[rules]]\nid = 'x'", "rule 1 has no regex"),
+        ("[[rules]]\nid = 'x'\nregex = '('", "rule 1 has a regex that is not valid"),
+    ],
+)
+def test_a_bad_file_of_rules_stops_the_start(tmp_path: Path, content: str | None, rule: str) -> None:
+    own = tmp_path / "rules.toml"
+    if content is not None:
+        own.write_text(content)
+    with pytest.raises(ConfigurationError, match=re.escape(rule)) as raised:
+        use_rules_of(own)
+    assert "POCO_SECRET_RULES" in str(raised.value)
+
+
 @pytest.mark.parametrize(("rule", "secret"), SHAPED)
 def test_a_token_with_a_telling_shape_is_found(rule: str, secret: str) -> None:
     assert find_secret(f"以后部署 {secret}，团队共用") == rule
@@ -235,6 +302,12 @@ def test_a_secret_is_found_by_the_words_around_it(rule: str, text: str) -> None:
     "text",
     [
         "password=required",
+        "-----BEGIN PRIVATE" + " KEY-----\n...\n-----END PRIVATE KEY-----",
+        "arn:aws:secretsmanager:us-east-1:123456787869:secret:prod/db is the secret's ARN",
+        "host key fingerprint is SHA256:" + made(ALNUM, 43),
+        "add this public key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA" + made(ALNUM, 44),
+        f"md5 of login.vue is {made(HEX, 32)}",
+        "secret: !vault kafka/data/prod#password74",
         "use <your-key> here",
         "sk-xxxx",
         "s" + "k-" + "x" * 40,

@@ -16,7 +16,7 @@ from runtime.spec import PROJECT_ROOT
 TURNS = [{"role": "user", "content": "以后都用中文写周报，工具用 Loki。"}, {"role": "assistant", "content": "好的。"}]
 
 
-def dry_run(gate: str, *lines: str, files: Path | None = None) -> tuple[int, list[dict[str, Any]], str]:
+def dry_run(gate: str, *lines: str, files: Path | None = None, **extra: str) -> tuple[int, list[dict[str, Any]], str]:
     """Exit code, answers and what was said on standard error; through files when a folder is given."""
     where = ["--in", str(files / "in"), "--out", str(files / "out")] if files else []
     if files:
@@ -24,7 +24,7 @@ def dry_run(gate: str, *lines: str, files: Path | None = None) -> tuple[int, lis
     done = subprocess.run(
         [sys.executable, "-m", "cli.main", "dry-run", gate, *where],
         input="\n".join(lines),
-        env={name: value for name, value in os.environ.items() if not name.startswith("POCO_")},
+        env={name: value for name, value in os.environ.items() if not name.startswith("POCO_")} | extra,
         cwd=PROJECT_ROOT,
         capture_output=True,
         text=True,
@@ -112,3 +112,17 @@ def test_a_missing_file_is_wrong_usage(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     assert "No such file" in done.stderr
+
+
+def test_rules_for_secrets_of_ones_own_hold_here_too(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text("[[rules]]\nid = 'badge'\nregex = 'badge-[a-z]{12}'\nkeywords = ['badge-']\n")
+    candidate = row(
+        1, kind="task_completed", messages=[{"role": "user", "content": "我的是 badge-abcdefghijkl"}, TURNS[1]]
+    )
+    assert dry_run("admission", candidate)[1][0]["verdict"] == "accept"
+    answer = dry_run("admission", candidate, POCO_SECRET_RULES=str(tmp_path / "own.toml"))[1][0]
+    assert (answer["verdict"], answer["reason"]) == ("reject", "credential")
+    code, _, said = dry_run("admission", candidate, POCO_SECRET_RULES=str(tmp_path / "none.toml"))
+    assert code != 0
+    assert "POCO_SECRET_RULES" in said
+    assert "Traceback" not in said
