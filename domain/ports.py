@@ -120,8 +120,11 @@ class JobLedger(Protocol):
     def submit(self, candidate: Candidate) -> Submission:
         """Write job and outbox row, or find the job of the same idempotency key."""
 
-    def claim(self, job_id: str, step: Step, owner: str) -> Claim:
-        """Take the lease of a step, if it is this step's turn."""
+    def claim(self, job_id: str, step: Step, owner: str, *, follows: str | None = None) -> Claim:
+        """Take the lease of a step, if it is this step's turn.
+
+        An owner that begins with `follows` is the caller's own attempt before this one: its lease is taken over.
+        """
 
     def complete(self, job: Job, result: StepResult) -> None:
         """Store the step's effect and move the pointer; raises Fenced when the lease was lost."""

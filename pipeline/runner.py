@@ -47,14 +47,15 @@ def run_step(
     owner: str,
     ledger: JobLedger,
     steps: Mapping[Step, StepFunction],
+    follows: str | None = None,
     keep_alive: KeepAlive = nullcontext,
 ) -> Signal:
-    """Run a step unless it is done, not due, or somebody else's.
+    """Run a step unless it is done, not due, or somebody else's. `owner` and `follows` are as in `JobLedger.claim`.
 
     Raises:
         TransientError: only when the ledger itself cannot be reached; nothing was decided then.
     """
-    claim = ledger.claim(job_id, step, owner)
+    claim = ledger.claim(job_id, step, owner, follows=follows)
     if isinstance(claim, AlreadyDone):
         return GoOn()
     if isinstance(claim, NotYet):

@@ -12,16 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, case, delete, exists, func, insert, literal, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import aliased
 
 from domain.candidate import Candidate
 from domain.errors import Backend, Fenced, PermanentError, TransientError
 from domain.jobs import (
     OPEN_STATUSES,
     Advance,
-    AlreadyDone,
     Claim,
     Claimed,
     Explanation,
@@ -29,7 +27,6 @@ from domain.jobs import (
     Job,
     JobView,
     NotOurs,
-    NotYet,
     Outcome,
     Publish,
     Status,
@@ -40,17 +37,16 @@ from domain.jobs import (
 )
 from domain.retry import RetryPolicy
 from storage import outbox
+from storage.claims import claim_statement, load_job, why_not
+from storage.clock import from_now
 from storage.database import Database, lock_scope
 from storage.publish import publish
 from storage.rows import (
-    candidate_from_row,
     candidate_to_columns,
     decision_to_json,
     decisions_from_json,
     job_view,
-    messages_from_json,
     messages_to_json,
-    staged_from_row,
     staged_to_columns,
 )
 from storage.tables import JobRow, StagedRow
@@ -91,45 +87,18 @@ class SqlJobLedger:
             outbox.add(connection, job_id, ready=is_head)
         return Submission(str(job_id), Status.PENDING, trace_id, created=True)
 
-    def claim(self, job_id: str, step: Step, owner: str) -> Claim:
+    def claim(self, job_id: str, step: Step, owner: str, *, follows: str | None = None) -> Claim:
         """Take the lease of a step, if it is this step's turn."""
+        statement = claim_statement(job_id, step, owner, follows=follows, lease_seconds=self._times.lease)
         try:
             with self._database.transaction() as connection:
-                row = connection.execute(self._claim_statement(job_id, step, owner)).one_or_none()
+                row = connection.execute(statement).one_or_none()
                 if row is None:
-                    return _why_not(connection, job_id, step)
-                return Claimed(_load_job(connection, row, step))
+                    return why_not(connection, job_id, step)
+                return Claimed(load_job(connection, row, step))
         except IntegrityError:
             # Another job of the scope became `processing` at the same moment.
             return NotOurs()
-
-    def _claim_statement(self, job_id: str, step: Step, owner: str) -> Any:
-        older = aliased(JobRow)
-        lease_over = and_(JobRow.lease_owner.is_not(None), JobRow.lease_until < func.now())
-        claimable = or_(
-            JobRow.status == Status.PENDING,
-            and_(JobRow.status == Status.FAILED, JobRow.next_retry_at <= func.now()),
-            and_(JobRow.status == Status.PROCESSING, or_(JobRow.lease_owner.is_(None), lease_over)),
-        )
-        no_older = ~exists().where(older.scope == JobRow.scope, older.seq < JobRow.seq, older.status.in_(OPEN_STATUSES))
-        name = step.name.lower()
-        return (
-            update(JobRow)
-            .where(JobRow.id == job_id, JobRow.step == step, claimable, no_older)
-            .values(
-                status=Status.PROCESSING,
-                lease_owner=owner,
-                lease_until=_from_now(self._times.lease),
-                fence=JobRow.fence + 1,
-                lost_count=JobRow.lost_count + case((and_(JobRow.status == Status.PROCESSING, lease_over), 1), else_=0),
-                started_at=func.coalesce(JobRow.started_at, func.now()),
-                updated_at=func.now(),
-                attempts=JobRow.attempts.op("||")(
-                    func.jsonb_build_object(name, func.coalesce(JobRow.attempts[name].as_integer(), 0) + 1)
-                ),
-            )
-            .returning(JobRow)
-        )
 
     def complete(self, job: Job, result: StepResult) -> None:
         """Store the step's effect and move the pointer, all in one transaction."""
@@ -151,7 +120,7 @@ class SqlJobLedger:
             "next_retry_at": None,
             "last_error": None,
             "lease_owner": None,
-            "lease_until": _from_now(self._times.handoff),
+            "lease_until": from_now(self._times.handoff),
             "counts": {**row.counts, **result.counts},
             "trace": _traced(job, row.trace, result.trace),
             "updated_at": func.now(),
@@ -177,7 +146,7 @@ class SqlJobLedger:
                 misread = int(row.counts.get(PARSE_FAILS, 0)) + 1
                 values["counts"] = {**row.counts, PARSE_FAILS: misread}
             if delay is not None:
-                values |= {"status": Status.FAILED, "next_retry_at": _from_now(delay), "lease_owner": None}
+                values |= {"status": Status.FAILED, "next_retry_at": from_now(delay), "lease_owner": None}
             connection.execute(update(JobRow).where(JobRow.id == job.id).values(values))
             if delay is None:
                 _die(connection, job, error.backend)
@@ -195,7 +164,7 @@ class SqlJobLedger:
         """Renew the lease; False when it is not ours any more."""
         with self._database.transaction() as connection:
             renewed = connection.execute(
-                update(JobRow).where(*_is_ours(job)).values(lease_until=_from_now(self._times.lease))
+                update(JobRow).where(*_is_ours(job)).values(lease_until=from_now(self._times.lease))
             )
             return renewed.rowcount == 1
 
@@ -213,11 +182,10 @@ class SqlJobLedger:
 
 
 def end_job(connection: Connection, job_id: Any, scope: str, values: Mapping[str, Any]) -> None:
-    """Make a job terminal, drop what it staged and let the next job of its scope go, all in the caller's transaction.
+    """Make a job terminal and let the next job of its scope go, all in the caller's transaction.
 
-    The caller holds the scope's lock. The payload of a dead job stays, so that it can be tried again.
+    The caller holds the scope's lock. What a dead job was given and has staged stays, so that it can be resumed.
     """
-    connection.execute(delete(StagedRow).where(StagedRow.job_id == job_id))
     connection.execute(
         update(JobRow)
         .where(JobRow.id == job_id)
@@ -244,16 +212,13 @@ def _finish(connection: Connection, job: Job, result: Finish, row: Any) -> None:
         "payload": None,
         "messages": None,
     }
+    connection.execute(delete(StagedRow).where(StagedRow.job_id == job.id))
     end_job(connection, job.id, job.candidate.scope.key, values)
 
 
 def _die(connection: Connection, job: Job, reason: str) -> None:
     values = {"status": Status.DEAD, "outcome": Outcome.DEAD, "reason": reason}
     end_job(connection, job.id, job.candidate.scope.key, values)
-
-
-def _from_now(seconds: float) -> Any:
-    return func.now() + func.make_interval(0, 0, 0, 0, 0, 0, literal(seconds))
 
 
 def _is_open() -> Any:
@@ -286,31 +251,3 @@ def _same_key(connection: Connection, candidate: Candidate) -> Submission | None
     )
     row = connection.execute(statement).one_or_none()
     return Submission(str(row.id), Status(row.status), row.trace_id, created=False) if row else None
-
-
-def _why_not(connection: Connection, job_id: str, step: Step) -> Claim:
-    due_in = func.extract("epoch", JobRow.next_retry_at - func.now())
-    row = connection.execute(
-        select(JobRow.step, JobRow.status, due_in.label("due_in")).where(JobRow.id == job_id)
-    ).one_or_none()
-    if row is None or row.status not in OPEN_STATUSES:
-        return NotOurs()
-    if row.step > step:
-        return AlreadyDone()
-    if row.step == step and row.status == Status.FAILED and row.due_in > 0:
-        return NotYet(float(row.due_in))
-    return NotOurs()
-
-
-def _load_job(connection: Connection, row: Any, step: Step) -> Job:
-    staged = connection.execute(
-        select(StagedRow.__table__).where(StagedRow.job_id == row.id).order_by(StagedRow.position)
-    ).all()
-    return Job(
-        id=str(row.id),
-        candidate=candidate_from_row(row),
-        step=step,
-        fence=row.fence,
-        messages=messages_from_json(row.messages),
-        staged=tuple(staged_from_row(fact) for fact in staged),
-    )

@@ -70,7 +70,11 @@ def send_ready(database: Database, send: Callable[[str, Step], None]) -> int:
             connection.execute(delete(OutboxRow).where(OutboxRow.id.in_([row.id for row in rows])))
         if due:
             job_ids = [row.job_id for row in due]
-            connection.execute(update(JobRow).where(JobRow.id.in_(job_ids)).values(dispatched_at=func.now()))
+            connection.execute(
+                update(JobRow)
+                .where(JobRow.id.in_(job_ids))
+                .values(dispatched_at=func.now(), dispatch_count=JobRow.dispatch_count + 1)
+            )
     return len(due)
 
 

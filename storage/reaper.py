@@ -8,16 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, exists, func, literal, or_, select, update
-from sqlalchemy.orm import aliased
+from sqlalchemy import Connection, and_, func, or_, select, update
 
-from domain.jobs import OPEN_STATUSES, Outcome, Status
+from domain.jobs import Outcome, Status
 from storage import outbox
+from storage.claims import no_older
+from storage.clock import from_now, interval
 from storage.database import Database, lock_scope
 from storage.ledger import LedgerTimes, end_job
 from storage.tables import JobRow
 
 MAX_LOST = 3
+MAX_DOUBLINGS = 6
 BATCH = 100
 
 
@@ -81,7 +83,7 @@ def _give_back(connection: Connection, job_id: Any, times: LedgerTimes) -> None:
         .where(JobRow.id == job_id)
         .values(
             lease_owner=None,
-            lease_until=func.now() + _seconds(times.handoff),
+            lease_until=from_now(times.handoff),
             fence=JobRow.fence + 1,
             lost_count=JobRow.lost_count + 1,
             updated_at=func.now(),
@@ -91,16 +93,18 @@ def _give_back(connection: Connection, job_id: Any, times: LedgerTimes) -> None:
 
 
 def _resend_unseen(connection: Connection, times: LedgerTimes) -> int:
-    """Send again what was sent long ago and never picked up, and retries whose message was lost."""
-    older = aliased(JobRow)
-    is_head = ~exists().where(older.scope == JobRow.scope, older.seq < JobRow.seq, older.status.in_(OPEN_STATUSES))
-    grace = func.now() - _seconds(times.handoff)
+    """Send again what was sent long ago and never picked up, and retries whose message was lost.
+
+    A job that only waits in a long queue looks the same, so each time the grace is twice as long.
+    """
     unseen = or_(
-        and_(JobRow.status == Status.PENDING, is_head),
-        and_(JobRow.status == Status.FAILED, JobRow.next_retry_at < grace),
+        and_(JobRow.status == Status.PENDING, no_older()),
+        and_(JobRow.status == Status.FAILED, JobRow.next_retry_at < from_now(-times.handoff)),
         and_(JobRow.status == Status.PROCESSING, JobRow.lease_owner.is_(None), JobRow.lease_until < func.now()),
     )
-    sent_long_ago = func.coalesce(JobRow.dispatched_at, JobRow.created_at) < grace
+    doublings = func.least(func.greatest(JobRow.dispatch_count - 1, 0), MAX_DOUBLINGS)
+    grace = interval(times.handoff * func.power(2, doublings))
+    sent_long_ago = func.coalesce(JobRow.dispatched_at, JobRow.created_at) < func.now() - grace
     rows = connection.execute(
         select(JobRow.id)
         .where(unseen, sent_long_ago, ~outbox.is_waiting())
@@ -110,7 +114,3 @@ def _resend_unseen(connection: Connection, times: LedgerTimes) -> int:
     for row in rows:
         outbox.add(connection, row.id, ready=True)
     return len(rows)
-
-
-def _seconds(value: float) -> Any:
-    return func.make_interval(0, 0, 0, 0, 0, 0, literal(value))

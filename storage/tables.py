@@ -133,6 +133,7 @@ class JobRow(Base):
     lease_owner: Mapped[str | None] = mapped_column(Text)
     lease_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     dispatched_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    dispatch_count: Mapped[int] = mapped_column(Integer, server_default=text("0"))
     created_at: Mapped[datetime] = _created()
     updated_at: Mapped[datetime] = _created()
     started_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
@@ -191,15 +192,16 @@ class HistoryRow(Base):
 
 
 class AuditRow(Base):
-    """Who changed which memory, when and why."""
+    """Who changed which memory, or did what to which job, when and why."""
 
     __tablename__ = "memory_audit_logs"
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
-    memory_id: Mapped[uuid.UUID] = mapped_column(Uuid, index=True)
+    memory_id: Mapped[uuid.UUID | None] = mapped_column(Uuid, index=True)
     scope: Mapped[str] = mapped_column(Text, index=True)
     operation: Mapped[str] = mapped_column(Text)
     operator_type: Mapped[str] = mapped_column(Text)
+    operator: Mapped[str | None] = mapped_column(Text)
     reason: Mapped[str | None] = mapped_column(Text)
     job_id: Mapped[uuid.UUID | None] = mapped_column(Uuid)
     trace_id: Mapped[str | None] = mapped_column(Text)

@@ -36,7 +36,13 @@ class StepTask(Task):
         keep_alive = partial(renewed_lease, ledger=wired.ledger, every=wired.settings.lease_seconds / 3)
         try:
             signal = run_step(
-                job_id, step, owner=_owner(), ledger=wired.ledger, steps=wired.steps, keep_alive=keep_alive
+                job_id,
+                step,
+                owner=self._attempt(self.request.retries) + _place(),
+                follows=self._attempt(self.request.retries - 1),
+                ledger=wired.ledger,
+                steps=wired.steps,
+                keep_alive=keep_alive,
             )
         except TransientError as exc:
             # The ledger itself is away, so nothing was decided: knock again, without counting an attempt.
@@ -45,6 +51,10 @@ class StepTask(Task):
             # Its text would go to the log and to Flower, and may quote what was being stored. The lease runs out.
             raise StepFailed(type(exc).__name__) from None
         return self._obey(job_id, step, signal)
+
+    def _attempt(self, number: int) -> str:
+        """How the lease owner of this message's attempt begins; a message that is delivered again keeps its number."""
+        return f"{self.request.id}:{number}@"
 
     def _obey(self, job_id: str, step: Step, signal: GoOn | Stop | TryAgain) -> str:
         if isinstance(signal, GoOn):
@@ -120,5 +130,5 @@ def _signature(step: Step, job_id: str) -> Any:
     return _TASKS[step].si(job_id)
 
 
-def _owner() -> str:
+def _place() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"

@@ -107,7 +107,7 @@ class FakeLedger:
     def submit(self, candidate: Candidate) -> Submission:
         return Submission(self.job.id, self.status, "trace", created=False)
 
-    def claim(self, job_id: str, step: Step, owner: str) -> Claim:
+    def claim(self, job_id: str, step: Step, owner: str, *, follows: str | None = None) -> Claim:
         if self.away is not None:
             raise self.away
         if self.status in (Status.SUCCESS, Status.DEAD) or self.owner is not None:

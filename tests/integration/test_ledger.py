@@ -294,3 +294,34 @@ def test_eight_threads_racing_two_jobs_of_a_scope_find_one_runner(ledger: SqlJob
     for thread in threads:
         thread.join()
     assert wins == [jobs[0]]
+
+
+def test_the_next_attempt_of_a_delivery_takes_its_own_lease_over(ledger: SqlJobLedger, scope: Scope) -> None:
+    job_id = submit(ledger, scope).job_id
+    first = ledger.claim(job_id, Step.ADMIT, "task-1:0@host:1")
+    assert isinstance(first, Claimed)
+    assert ledger.claim(job_id, Step.ADMIT, "task-1:0@host:2", follows="task-1:-1@") == NotOurs()
+    assert ledger.claim(job_id, Step.ADMIT, "task-2:1@host:2", follows="task-2:0@") == NotOurs()
+    assert ledger.claim(job_id, Step.ADMIT, "task_1:1@host:2", follows="task_1:0@") == NotOurs()
+    again = ledger.claim(job_id, Step.ADMIT, "task-1:1@host:2", follows="task-1:0@")
+    assert isinstance(again, Claimed)
+    with pytest.raises(Fenced):
+        ledger.complete(first.job, Advance())
+    ledger.complete(again.job, Advance())
+
+
+def test_taking_ones_own_lease_over_counts_no_lost_worker(database: Database, scope: Scope) -> None:
+    ledger = SqlJobLedger(database, policy=SHORT, times=LedgerTimes(lease=0.05))
+    job_id = submit(ledger, scope).job_id
+    claimed(ledger, job_id, Step.ADMIT)
+    time.sleep(0.1)
+    assert isinstance(ledger.claim(job_id, Step.ADMIT, "worker", follows="worker"), Claimed)
+    assert rows(database, JobRow, JobRow.id == job_id, JobRow.lost_count == 0) == 1
+
+
+def test_a_dead_job_keeps_what_it_has_staged(ledger: SqlJobLedger, database: Database, scope: Scope) -> None:
+    job_id = submit(ledger, scope).job_id
+    ledger.complete(claimed(ledger, job_id, Step.ADMIT), Advance())
+    ledger.complete(claimed(ledger, job_id, Step.EXTRACT), Advance(staged=(staged("likes tea"),)))
+    ledger.bury(claimed(ledger, job_id, Step.CHECK_LANGUAGE), PermanentError("broken", "for good"))
+    assert rows(database, StagedRow, StagedRow.job_id == job_id) == 1

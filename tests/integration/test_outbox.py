@@ -164,3 +164,25 @@ def test_a_listener_whose_server_goes_away_says_so(database: Database, database_
 def test_a_listener_without_a_server_says_so() -> None:
     with pytest.raises(TransientError):
         Listener("postgresql://nobody@127.0.0.1:1/none")
+
+
+def test_what_waits_in_a_long_queue_is_sent_again_ever_less_often(database: Database, scope: Scope) -> None:
+    times = LedgerTimes(handoff=10)
+    ledger = SqlJobLedger(database, policy=SHORT, times=times)
+    job_id = submit(ledger, scope).job_id
+    for grace in (10, 20, 40):
+        send_ready(database, sender([]))
+        _was_sent(database, job_id, seconds_ago=grace - 2)
+        reap(database, times)
+        assert ready_jobs(database, job_id) == []
+        _was_sent(database, job_id, seconds_ago=grace + 2)
+        reap(database, times)
+        assert ready_jobs(database, job_id) == [job_id]
+    claimed(ledger, job_id, Step.ADMIT)
+    assert rows(database, JobRow, JobRow.id == job_id, JobRow.dispatch_count == 0) == 1
+
+
+def _was_sent(database: Database, job_id: str, *, seconds_ago: int) -> None:
+    sent = func.now() - func.make_interval(0, 0, 0, 0, 0, 0, literal(seconds_ago))
+    with database.transaction() as connection:
+        connection.execute(update(JobRow).where(JobRow.id == job_id).values(dispatched_at=sent))

@@ -13,7 +13,7 @@ from tests.fakes import FakeLedger, job
 class Broken(FakeLedger):
     """A ledger that fails in a way nobody expected."""
 
-    def claim(self, job_id: str, step: Step, owner: str) -> Claim:
+    def claim(self, job_id: str, step: Step, owner: str, *, follows: str | None = None) -> Claim:
         raise ValueError("private words")
 
 
