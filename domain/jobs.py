@@ -50,6 +50,7 @@ class Outcome(StrEnum):
     SKIPPED_MANAGED = "skipped_managed"
     LANGUAGE_DRIFT = "language_drift"
     DEAD = "dead"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,7 @@ class JobView:
     reason: str | None
     rule: str | None
     retry_count: int
+    lost_count: int
     attempts: Mapping[str, int]
     counts: Mapping[str, int]
     last_error: str | None
@@ -160,6 +162,7 @@ class JobView:
     started_at: datetime | None
     updated_at: datetime
     finished_at: datetime | None
+    has_content: bool
 
 
 @dataclass(frozen=True, slots=True)

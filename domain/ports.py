@@ -12,6 +12,7 @@ from domain.errors import PermanentError, TransientError
 from domain.facts import Entity, Fact, StagedFact, Vector
 from domain.jobs import Claim, Explanation, Job, JobView, Step, StepResult, Submission
 from domain.memory import Neighbour
+from domain.operations import Act, Acted, AuditEntry, JobCounts, JobFilter, JobPage, Operator
 from domain.scope import Scope
 
 
@@ -143,6 +144,40 @@ class JobLedger(Protocol):
 
     def explain(self, job_id: str) -> Explanation | None:
         """Every decision of the job's completed steps, or None."""
+
+
+class JobDesk(Protocol):
+    """The operators' side of the ledger.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE.
+    """
+
+    def page(self, wanted: JobFilter, *, limit: int, cursor: int | None = None) -> JobPage:
+        """Up to `limit` jobs accepted before the cursor, the latest first."""
+
+    def ids(self, wanted: JobFilter, *, limit: int | None = None) -> list[str]:
+        """The jobs' ids in the order of their acceptance."""
+
+    def audit(self, job_id: str) -> list[AuditEntry]:
+        """What operators did to a job, oldest first."""
+
+    def act(self, job_id: str, act: Act, operator: Operator) -> Acted:
+        """Do it, in one transaction with the line in the audit; or say why not."""
+
+
+class JobStats(Protocol):
+    """The ledger in figures.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE.
+    """
+
+    def counts(self) -> JobCounts:
+        """Everything, counted now."""
+
+    def open_jobs(self) -> int:
+        """How many jobs have not ended, at most a second ago."""
 
 
 class MemoryIndex(Protocol):

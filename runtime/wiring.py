@@ -8,7 +8,17 @@ from functools import cache, cached_property, partial
 
 from admission.secret_vendors import use_rules_of
 from domain.jobs import Step
-from domain.ports import Calibration, Embedder, ExtractionModel, Extractor, JobLedger, MemoryIndex, MemoryStore
+from domain.ports import (
+    Calibration,
+    Embedder,
+    ExtractionModel,
+    Extractor,
+    JobDesk,
+    JobLedger,
+    JobStats,
+    MemoryIndex,
+    MemoryStore,
+)
 from domain.retry import RetryPolicy
 from llm.answers import canonical_json, parse_answer
 from llm.local_embedder import LocalEmbedder
@@ -27,11 +37,13 @@ from pipeline.validate import validate_step
 from runtime.settings import Settings, load_settings, required_secret
 from storage.calibrate import load_calibration
 from storage.database import Database
+from storage.desk import SqlJobDesk
 from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.mem0_adapter import Inference, Mem0Extractor
 from storage.memories import SqlMemoryIndex
 from storage.migrate import check_schema
 from storage.scrub import SqlMemoryStore
+from storage.stats import SqlJobStats
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,16 @@ class Services:
     def ledger(self) -> JobLedger:
         """The truth about every job."""
         return SqlJobLedger(self.database, policy=RetryPolicy(self.settings.retry_delays), times=self.ledger_times)
+
+    @cached_property
+    def desk(self) -> JobDesk:
+        """What operators do with jobs."""
+        return SqlJobDesk(self.database)
+
+    @cached_property
+    def stats(self) -> JobStats:
+        """The ledger in figures."""
+        return SqlJobStats(self.database)
 
     @cached_property
     def index(self) -> MemoryIndex:

@@ -28,6 +28,11 @@ def add(connection: Connection, job_id: Any, *, ready: bool) -> None:
         _wake(connection)
 
 
+def forget(connection: Connection, job_id: Any) -> None:
+    """Drop what was to be sent of a job before now."""
+    connection.execute(delete(OutboxRow).where(OutboxRow.job_id == job_id))
+
+
 def promote_next(connection: Connection, scope: str) -> None:
     """Let the oldest waiting job of a scope be sent, when nothing older is open."""
     head = (

@@ -143,6 +143,7 @@ def job_view(row: Any) -> JobView:
         reason=row.reason,
         rule=row.rule,
         retry_count=row.retry_count,
+        lost_count=row.lost_count,
         attempts=row.attempts,
         counts=row.counts,
         last_error=row.last_error,
@@ -153,4 +154,5 @@ def job_view(row: Any) -> JobView:
         started_at=row.started_at,
         updated_at=row.updated_at,
         finished_at=row.finished_at,
+        has_content=row.payload is not None,
     )
