@@ -1,0 +1,262 @@
+"""`poco-memory jobs`: see what happened to candidates, and retry, restart or cancel them."""
+
+from __future__ import annotations
+
+import getpass
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.output import FAILED, complain, is_terminal, say, say_json
+from cli.processes import settings_of_this_process
+from domain.errors import InvalidField
+from domain.jobs import Outcome, Status, Step
+from domain.operations import Act, Acted, JobFilter, Operator
+from domain.scope import Scope
+
+if TYPE_CHECKING:
+    from runtime.wiring import Services
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_STEPS = {step.name.lower(): step for step in Step}
+
+StatusOption = Annotated[list[Status] | None, typer.Option("--status", help="Only these; may be repeated.")]
+OutcomeOption = Annotated[list[Outcome] | None, typer.Option("--outcome", help="Only these; may be repeated.")]
+ReasonOption = Annotated[
+    list[str] | None, typer.Option("--reason", help="Only these; backend_error means any backend. May be repeated.")
+]
+StepOption = Annotated[
+    list[str] | None, typer.Option("--step", help=f"Next step to run, one of {', '.join(_STEPS)}. May be repeated.")
+]
+ScopeOption = Annotated[str | None, typer.Option("--scope", help="One user, as tenant:user.")]
+SinceOption = Annotated[str | None, typer.Option("--since", help="Changed within this time: 30s, 15m, 2h, 7d.")]
+OlderOption = Annotated[str | None, typer.Option("--older-than", help="Not changed within this time.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+WhyOption = Annotated[str | None, typer.Option("--why", help="Why; kept in the audit.")]
+AllOption = Annotated[bool, typer.Option("--all", help="All dead jobs that the filters leave.")]
+LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Not more than this many, the oldest first.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+
+app = typer.Typer(help="Find, retry, restart and cancel jobs. Needs the database only.", no_args_is_help=True)
+
+
+def register(parent: typer.Typer) -> None:
+    """Add the verb."""
+    parent.add_typer(app, name="jobs")
+
+
+@app.command("list")
+def list_jobs(
+    status: StatusOption = None,
+    outcome: OutcomeOption = None,
+    reason: ReasonOption = None,
+    step: StepOption = None,
+    scope: ScopeOption = None,
+    since: SinceOption = None,
+    older_than: OlderOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Jobs a page.")] = 50,
+    after: Annotated[int | None, typer.Option(help="Where the page before said to go on.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show jobs, the latest accepted first.
+
+    Example: poco-memory jobs list --status dead --since 2h
+    """
+    from cli.jobs_show import job_document, print_jobs
+
+    page = _services().desk.page(
+        _filter(status, outcome, reason, step, scope, since, older_than), limit=limit, cursor=after
+    )
+    if as_json:
+        say_json({"jobs": [job_document(job) for job in page.jobs], "next": page.next_cursor})
+        return
+    print_jobs(page)
+
+
+@app.command()
+def show(job_id: str, as_json: JsonOption = False) -> None:
+    """Show one job: where it stands, why, which rules dropped what, and what operators did to it.
+
+    Example: poco-memory jobs show 0b5ad3f6-5f5e-4b5c-9d1e-0c9a6c1b7f10
+    """
+    from cli.jobs_show import print_job, whole_document
+
+    services = _services()
+    explanation = services.ledger.explain(_job_id(job_id))
+    if explanation is None:
+        complain(f"There is no job {job_id}.")
+        raise typer.Exit(FAILED)
+    audit = services.desk.audit(job_id)
+    if as_json:
+        say_json(whole_document(explanation, audit))
+    else:
+        print_job(explanation, audit)
+
+
+@app.command()
+def retry(
+    job_id: Annotated[str | None, typer.Argument(help="One job; or --all with filters.")] = None,
+    everything: AllOption = False,
+    reason: ReasonOption = None,
+    step: StepOption = None,
+    scope: ScopeOption = None,
+    since: SinceOption = None,
+    older_than: OlderOption = None,
+    limit: LimitOption = None,
+    dry_run: DryRunOption = False,
+    why: WhyOption = None,
+) -> None:
+    """Run dead jobs again from the step that failed; what was done before stays done.
+
+    Example: poco-memory jobs retry --all --reason backend_error --since 2h --dry-run
+    """
+    wanted = _filter([Status.DEAD], [Outcome.DEAD], reason, step, scope, since, older_than)
+    _act(Act.RETRY, job_id, everything, wanted, limit, dry_run, why)
+
+
+@app.command()
+def restart(
+    job_id: Annotated[str | None, typer.Argument(help="One job; or --all with filters.")] = None,
+    everything: AllOption = False,
+    reason: ReasonOption = None,
+    step: StepOption = None,
+    scope: ScopeOption = None,
+    since: SinceOption = None,
+    older_than: OlderOption = None,
+    limit: LimitOption = None,
+    dry_run: DryRunOption = False,
+    why: WhyOption = None,
+) -> None:
+    """Run dead jobs again from the first step, as if they had just come in.
+
+    Example: poco-memory jobs restart 0b5ad3f6-5f5e-4b5c-9d1e-0c9a6c1b7f10 --why "new extraction model"
+    """
+    wanted = _filter([Status.DEAD], [Outcome.DEAD], reason, step, scope, since, older_than)
+    _act(Act.RESTART, job_id, everything, wanted, limit, dry_run, why)
+
+
+@app.command()
+def cancel(job_id: str, why: WhyOption = None) -> None:
+    """End an open job now, also while it runs; nothing of it becomes a memory.
+
+    Example: poco-memory jobs cancel 0b5ad3f6-5f5e-4b5c-9d1e-0c9a6c1b7f10
+    """
+    _finish([_services().desk.act(_job_id(job_id), Act.CANCEL, _operator(why))], Act.CANCEL)
+
+
+@app.command()
+def stats(as_json: JsonOption = False) -> None:
+    """Count jobs by status, outcome, step and reason, and say how long the oldest has waited.
+
+    Example: poco-memory jobs stats --json
+    """
+    from cli.jobs_show import counts_document, print_counts
+
+    counts = _services().stats.counts()
+    if as_json:
+        say_json(counts_document(counts))
+    else:
+        print_counts(counts)
+
+
+def _act(
+    act: Act, job_id: str | None, everything: bool, wanted: JobFilter, limit: int | None, dry_run: bool, why: str | None
+) -> None:
+    if (job_id is None) is not everything:
+        raise typer.BadParameter("name one job, or say --all")
+    from pipeline.operate import act_on_all
+
+    desk = _services().desk
+    if job_id is not None and not dry_run:
+        _finish([desk.act(_job_id(job_id), act, _operator(why))], act)
+    elif dry_run:
+        meant = desk.ids(wanted, limit=limit) if job_id is None else [_job_id(job_id)]
+        for one in meant:
+            say(one)
+        say(f"{len(meant)} jobs would be told to {act}. Nothing was done.")
+    else:
+        count, done = act_on_all(desk, wanted, act, _operator(why), limit=limit)
+        _finish(_with_progress(done, count), act)
+
+
+def _finish(results: Iterator[Acted] | list[Acted], act: Act) -> None:
+    """Tell what was refused, count what was done; exit code 1 when anything was refused."""
+    done = refused = 0
+    for acted in results:
+        if acted.refusal is None:
+            done += 1
+        else:
+            refused += 1
+            complain(f"{acted.job_id}: {acted.refusal} (it is {acted.status or 'unknown'})")
+    say(f"{act}: {done} jobs done{f', {refused} refused' if refused else ''}.")
+    if refused:
+        raise typer.Exit(FAILED)
+
+
+def _with_progress(results: Iterator[Acted], count: int) -> Iterator[Acted]:
+    if not is_terminal():
+        yield from results
+        return
+    with typer.progressbar(results, length=count) as bar:
+        yield from bar
+
+
+def _filter(
+    status: list[Status] | None,
+    outcome: list[Outcome] | None,
+    reason: list[str] | None,
+    step: list[str] | None,
+    scope: str | None,
+    since: str | None,
+    older_than: str | None,
+) -> JobFilter:
+    try:
+        key = Scope.from_key(scope).key if scope is not None else None
+    except InvalidField as exc:
+        raise typer.BadParameter(f"--scope is tenant:user; {exc}") from None
+    return JobFilter(
+        statuses=tuple(status or ()),
+        outcomes=tuple(outcome or ()),
+        reasons=tuple(reason or ()),
+        steps=tuple(_step(name) for name in step or ()),
+        scope=key,
+        since=_ago("--since", since),
+        before=_ago("--older-than", older_than),
+    )
+
+
+def _step(name: str) -> Step:
+    if name not in _STEPS:
+        raise typer.BadParameter(f"--step: {name!r} is none of {', '.join(_STEPS)}")
+    return _STEPS[name]
+
+
+def _ago(option: str, value: str | None) -> datetime | None:
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d{1,6})([smhd])", value)
+    if match is None:
+        raise typer.BadParameter(f"{option}: {value!r} is no time such as 30s, 15m, 2h or 7d")
+    return datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+def _job_id(value: str) -> str:
+    import uuid
+
+    try:
+        return str(uuid.UUID(value))
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is no job id (a UUID)") from None
+
+
+def _operator(why: str | None) -> Operator:
+    return Operator(getpass.getuser(), why)
+
+
+def _services() -> Services:
+    from runtime.wiring import Services
+
+    return Services(settings_of_this_process())
