@@ -14,6 +14,7 @@ from api.jobs import jobs
 from api.memories import memories
 from api.requests import BadBody, wired
 from domain.errors import InvalidField, TransientError
+from domain.operations import TooManyOpenJobs
 from runtime.logs import configure_logging
 from runtime.settings import required_secret
 from runtime.wiring import Services, process_services
@@ -46,6 +47,7 @@ def create_app(services: Services | None = None) -> Flask:
     app.register_error_handler(ValidationError, _on_validation_error)
     app.register_error_handler(InvalidField, _on_invalid_field)
     app.register_error_handler(BadBody, _on_bad_body)
+    app.register_error_handler(TooManyOpenJobs, _on_too_many)
     app.register_error_handler(TransientError, _on_backend_error)
     app.register_error_handler(HTTPException, _on_http_error)
     app.register_error_handler(Exception, _on_fault)
@@ -114,6 +116,13 @@ def _on_backend_error(exc: TransientError) -> Response:
         "A backend is not available. Try again shortly, with the same idempotency_key if any.",
     )
     response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
+def _on_too_many(exc: TooManyOpenJobs) -> Response:
+    log.warning("memory_ingest_refused", reason="too_many_open_jobs")
+    response = problem(429, "too_many_open_jobs", f"Nothing was written: {exc}.")
+    response.headers["Retry-After"] = str(exc.retry_after)
     return response
 
 

@@ -36,10 +36,19 @@ def ready() -> tuple[Response, int]:
     body = {
         "status": "ready" if is_ready else "not_ready",
         "checks": {name: fault or "ok" for name, fault in parts.items()},
+        "backlog": _backlog(services),
         "model": services.settings.llm_model,
         "embedding_model": services.settings.embedding_model,
     }
     return jsonify(body), 200 if is_ready else 503
+
+
+def _backlog(services: Services) -> str:
+    """Whether candidates are taken faster than they are worked on; `unknown` while the database is away."""
+    try:
+        return "high" if services.stats.open_jobs() >= services.settings.backlog_warning else "ok"
+    except TransientError:
+        return "unknown"
 
 
 def _database(services: Services) -> str | None:

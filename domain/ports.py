@@ -119,7 +119,10 @@ class JobLedger(Protocol):
     """
 
     def submit(self, candidate: Candidate) -> Submission:
-        """Write job and outbox row, or find the job of the same idempotency key."""
+        """Write job and outbox row, or find the job of the same idempotency key.
+
+        Raises TooManyOpenJobs, with nothing written, when too many wait already.
+        """
 
     def claim(self, job_id: str, step: Step, owner: str, *, follows: str | None = None) -> Claim:
         """Take the lease of a step, if it is this step's turn.

@@ -33,6 +33,7 @@ def submit(candidate: Candidate, *, ledger: JobLedger, limits: SizeLimits) -> Su
 
     Raises:
         InvalidField: nothing was written.
+        TooManyOpenJobs: too many candidates wait already; nothing was written.
         TransientError: the database did not answer. When the connection broke during the commit it may have been
             written all the same: send it again with the same idempotency key.
     """

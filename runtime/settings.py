@@ -105,6 +105,15 @@ class Settings(BaseSettings):
     )
     min_score: float = Field(0.45, ge=0, le=1, description="Default cut of a search on the calibrated score.")
 
+    max_open_jobs_per_scope: int = Field(
+        1000, ge=1, description="Candidates of one user that may wait; more are refused with 429."
+    )
+    max_open_jobs: int = Field(
+        100_000, ge=1, description="Candidates that may wait in all, counted once a second; more are refused with 429."
+    )
+    backlog_warning: int = Field(
+        10_000, ge=1, description="From this many waiting candidates on, /health/ready says that the backlog is high."
+    )
     retry_delays: Annotated[tuple[float, ...], NoDecode] = Field(
         (1.0, 2.0, 4.0),
         min_length=1,

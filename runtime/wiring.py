@@ -38,7 +38,7 @@ from runtime.settings import Settings, load_settings, required_secret
 from storage.calibrate import load_calibration
 from storage.database import Database
 from storage.desk import SqlJobDesk
-from storage.ledger import LedgerTimes, SqlJobLedger
+from storage.ledger import LedgerTimes, OpenJobLimits, SqlJobLedger
 from storage.mem0_adapter import Inference, Mem0Extractor
 from storage.memories import SqlMemoryIndex
 from storage.migrate import check_schema
@@ -69,7 +69,9 @@ class Services:
     @cached_property
     def ledger(self) -> JobLedger:
         """The truth about every job."""
-        return SqlJobLedger(self.database, policy=RetryPolicy(self.settings.retry_delays), times=self.ledger_times)
+        limits = OpenJobLimits(self.settings.max_open_jobs_per_scope, self.settings.max_open_jobs)
+        policy = RetryPolicy(self.settings.retry_delays)
+        return SqlJobLedger(self.database, policy=policy, times=self.ledger_times, limits=limits, stats=self.stats)
 
     @cached_property
     def desk(self) -> JobDesk:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from domain.candidate import Candidate
@@ -35,6 +35,8 @@ from domain.jobs import (
     Submission,
     TraceEntry,
 )
+from domain.operations import TooManyOpenJobs
+from domain.ports import JobStats
 from domain.retry import RetryPolicy
 from storage import outbox
 from storage.claims import claim_statement, load_job, why_not
@@ -49,10 +51,22 @@ from storage.rows import (
     messages_to_json,
     staged_to_columns,
 )
+from storage.stats import SqlJobStats
 from storage.tables import JobRow, StagedRow
 
 # How often a job's model answers could not be read, among its counts; the name is that of the metric.
 PARSE_FAILS = "memory_json_parse_fail"
+
+
+_SCOPE_RETRY_SECONDS, _SERVICE_RETRY_SECONDS = 5, 30
+
+
+@dataclass(frozen=True, slots=True)
+class OpenJobLimits:
+    """How many jobs may wait: of one scope, exactly; of all scopes, by a count that is a second old at most."""
+
+    per_scope: int = 1000
+    total: int = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +80,36 @@ class LedgerTimes:
 class SqlJobLedger:
     """domain.ports.JobLedger on PostgreSQL."""
 
-    def __init__(self, database: Database, *, policy: RetryPolicy, times: LedgerTimes) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        policy: RetryPolicy,
+        times: LedgerTimes,
+        limits: OpenJobLimits = OpenJobLimits(),
+        stats: JobStats | None = None,
+    ) -> None:
         self._database = database
+        self._limits = limits
+        self._stats = stats or SqlJobStats(database)
         self._policy = policy
         self._times = times
 
     def submit(self, candidate: Candidate) -> Submission:
         """Write job and outbox row, or find the job of the same idempotency key."""
         scope = candidate.scope.key
+        is_full = self._stats.open_jobs() >= self._limits.total
         with self._database.transaction() as connection:
             lock_scope(connection, scope)
             known = _same_key(connection, candidate)
             if known is not None:
                 return known
-            is_head = not connection.execute(select(exists().where(JobRow.scope == scope, _is_open()))).scalar_one()
+            if is_full:
+                raise TooManyOpenJobs("the service", self._limits.total, _SERVICE_RETRY_SECONDS)
+            waiting = _open_jobs(connection, scope, self._limits.per_scope)
+            if waiting >= self._limits.per_scope:
+                raise TooManyOpenJobs("this user", self._limits.per_scope, _SCOPE_RETRY_SECONDS)
+            is_head = waiting == 0
             job_id = uuid.uuid4()
             trace_id = candidate.trace_id or uuid.uuid4().hex
             columns = candidate_to_columns(candidate)
@@ -221,8 +251,10 @@ def _die(connection: Connection, job: Job, reason: str) -> None:
     end_job(connection, job.id, job.candidate.scope.key, values)
 
 
-def _is_open() -> Any:
-    return JobRow.status.in_(OPEN_STATUSES)
+def _open_jobs(connection: Connection, scope: str, limit: int) -> int:
+    """The open jobs of a scope, counted up to a limit."""
+    some = select(JobRow.seq).where(JobRow.scope == scope, JobRow.status.in_(OPEN_STATUSES)).limit(limit).subquery()
+    return int(connection.execute(select(func.count()).select_from(some)).scalar_one())
 
 
 def _is_ours(job: Job) -> tuple[Any, ...]:

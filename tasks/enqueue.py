@@ -14,6 +14,7 @@ def enqueue(candidate: Candidate) -> Submission:
 
     Raises:
         InvalidField: the candidate breaks a rule; nothing was written.
+        TooManyOpenJobs: too many candidates wait already; nothing was written.
         TransientError: the database did not answer; send it again with the same idempotency key.
     """
     from runtime.wiring import process_services

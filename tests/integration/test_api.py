@@ -4,6 +4,7 @@ import json
 import socket
 import urllib.parse
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from sqlalchemy import func, select
 from storage.database import Database
 from storage.tables import JobRow
 from tests.scripted_model import ScriptedModel, reply_facts
-from tests.stack import TOKEN, Stack
+from tests.stack import TOKEN, Stack, running_stack
 
 INGEST = "/v1/memories/ingest"
 SEARCH = "/v1/memories/search"
@@ -249,3 +250,28 @@ def test_health_needs_no_token_and_names_each_part(stack: Stack) -> None:
     ready = stack.get("/health/ready", token=None)
     assert ready.status == 200
     assert ready.body["checks"] == {"database": "ok", "broker": "ok", "embedder": "ok"}
+
+
+def test_a_full_service_refuses_with_429_and_says_when_to_come_back(
+    stack: Stack, stack_database: Database, user_id: str, tmp_path: Path
+) -> None:
+    settings = {
+        name.removeprefix("POCO_").lower(): value
+        for name, value in stack.environment.items()
+        if name.startswith("POCO_")
+    }
+    del settings["api_port"], settings["home"]
+    changed = settings | {"max_open_jobs_per_scope": 1, "backlog_warning": 1}
+    with running_stack(tmp_path, "api", **changed) as full:
+        before = jobs(stack_database)
+        assert full.get("/health/ready").body["backlog"] in ("ok", "high")
+        stack.stop("worker")
+        try:
+            assert full.post(INGEST, body(user_id)).status == 202
+            refused = full.post(INGEST, body(user_id))
+            assert (refused.status, refused.body["code"]) == (429, "too_many_open_jobs")
+            assert int(refused.headers["Retry-After"]) > 0
+            assert jobs(stack_database) == before + 1
+            full.wait_until(lambda: full.get("/health/ready").body["backlog"] == "high", 5, "the backlog is not told")
+        finally:
+            stack.start("worker")
