@@ -50,10 +50,17 @@ _GLUE = frozenset(
         " using only also very just",
     )
 )
-_SCHEMA_WORDS = frozenset(
-    {"password", "passwd", "varchar", "nvarchar", "text", "bytes", "salted", "hashed", "plain", "plaintext"}
+# What a field of that name is made of, or what stands in for a password; not one itself.
+_NO_PASSWORD = frozenset(
+    re.findall(
+        r"\w+",
+        "password passwd varchar nvarchar text bytes salted hashed plain plaintext passkey sso ldap oauth otp totp"
+        " kerberos keychain bitwarden lastpass keepass vault scrypt fido webauthn saml cas keycloak",
+    )
 )
 _CODED_NAME = re.compile(r"(?=\w*[A-Z])(?=\w*\d)\w{5,20}\.[a-z]{3,12}\Z")
+# A short form in capitals, or a word with a vowel in it.
+_CAMEL_WORD = re.compile(r"[A-Z]{3,}(?![a-z])|(?=[A-Z]?[a-z]{0,3}[aeiouyAEIOUY])[A-Z]?[a-z]{2,}(?<=[A-Za-z]{3})")
 _JOINED = re.compile(r"[A-Za-z]{3,20}[._@-]\d{3,8}|(?:[A-Za-z]{3,12}[._-]){2,4}\d{2,8}")
 _YEARED = re.compile(r"[A-Za-z]{3,12}[._@]?(?:19|20)\d\d")
 _ENDS_IN_SIGN = re.compile(r"[A-Za-z].*\d{3}!\Z")
@@ -102,7 +109,7 @@ def is_product_key(value: str) -> bool:
 
 def is_word_password(value: str) -> bool:
     """A bare word handed over as a password in Chinese text, where it is no English adjective."""
-    return not is_placeholder(value) and not _NAMES.match(value) and value.lower() not in _SCHEMA_WORDS
+    return not is_placeholder(value) and not _NAMES.match(value) and value.lower() not in _NO_PASSWORD
 
 
 def is_card_number(value: str) -> bool:
@@ -175,16 +182,23 @@ def grades_of(value: str) -> frozenset[Grade]:
 
 
 def _is_strong(value: str) -> bool:
-    """Nothing but a password looks like this: a sign among letters and digits, or three kinds of them well mixed."""
+    """Nothing but a password looks like this: a sign or several changes of case among pieces that are no words."""
     if not 8 <= len(value) <= 40 or re.search(r"[:/,]|\A[a-z][a-z_-]*\d{0,2}@v?[\d.]+\Z", value):
         return False
     mixed = re.search(r"[a-z]", value) and re.search(r"[A-Z]", value) and "-" not in value
-    return bool(_SIGN.search(value[1:]) or mixed)
+    return bool(_SIGN.search(value[1:]) or mixed) and not _is_readable(value)
+
+
+def _is_readable(value: str) -> bool:
+    """A product, a formula or an amount: `iPhone15ProMax`, `Vue3+Vite5`, `US$129900`."""
+    letters = sum(char.isalpha() for char in value)
+    in_words = sum(len(word) for word in _CAMEL_WORD.findall(value))
+    return in_words * 2 >= letters or letters * 2 <= sum(char.isdigit() for char in value)
 
 
 def _is_mixed_with_signs(value: str) -> bool:
     """Letters of both cases around a sign that no formula has: `sqnR^edzOr`."""
-    return re.search(r"\w[!@#$%^&*?]\w", value) is not None and _changes(value) >= 4
+    return re.search(r"\w[!@#$%^&*?]\w", value) is not None and _changes(value) >= 4 and not _is_readable(value)
 
 
 def _is_named(value: str) -> bool:

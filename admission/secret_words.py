@@ -95,7 +95,7 @@ _CODE = r"""(?:verif(?:y|ication)|log-?in|sign-?in|security|confirmation|one[ -]
     |验证码|驗證碼|校验码|校驗碼|动态(?:码|口令|密码)|登录码|短信码|验证器|一次性(?:密码|码)"""
 _PIN = r"""(?<![a-z])pin(?:[ ]?(?:code|number))?(?![a-z])|(?:alarm|door|gate|garage|entry|keypad|lock|building
     |safe|access|unlock)[ ]code
-    |alarm\ is|the\ safe|lockbox|keypad|combo|报警器|撤防码|行李箱|保险[箱柜]|门禁|门锁|密码锁|锁屏
+    |alarm\ is|passcode|the\ safe|lockbox|keypad|combo|报警器|撤防码|行李箱|保险[箱柜]|门禁|门锁|密码锁|锁屏
     |(?:支付|取款|开机|银行卡
     |手机)密码|提取码|大门"""
 _WIFI = r"wi-?fi|wpa2?|pre-?shared\ key|network\ key|wlan|hotspot|ssid|无线|热点|home\ network|connect\ to"
@@ -116,7 +116,7 @@ WORDS: tuple[SecretWord, ...] = (
         "|码|碼|口令|暗号|パスワード|mm",
         _words(_ENTRY),
         _grades(Grade.RANDOM),
-        _grades(Grade.RANDOM, Grade.MADE, Grade.SIX_DIGITS),
+        _grades(Grade.RANDOM, Grade.MADE),
     ),
     SecretWord(
         "told_login",

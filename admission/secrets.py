@@ -112,7 +112,7 @@ _QUOTED = r"""["']?[ \t]{0,4}(?:=>|:=|==|=|:|：)[ \t]{0,4}["'`]{0,3}(?P<v>[^\s"
 # A name that goes on like this holds a setting of the secret, not the secret.
 _SETTING = r"""(?![\w-]{0,24}(?:len|min|max|expir|ttl|age|limit|count|size|policy|hash|type|field|file|path|ur[il]|_name|-name
     |_id\b|-id\b|version|days|timeout|budget|iz|usage|price|rotat|reset|hint|strength|cost))"""
-_EN_PW = r"(?:(?:db|my|user|admin|root|ftp|smtp|mail|require)pass|pass(?:word|wd|phrase|code)|pas+w+(?:or|ro|r|o)?d|(?<![a-z])(?:pwd|psw|p/w)|(?<![a-z])pass(?![a-z]))"
+_EN_PW = r"(?:(?:db|my|user|admin|root|ftp|smtp|mail|require)pass|pass(?:phrase|code)|pas+w+(?:or|ro|r|o)?d|(?<![a-z])(?:pwd|psw|p/w|pass(?![a-z])))"
 _EN_KEY = r"""(?:secret|token|api[ _-]?key|access[ _-]?key|account[ _-]?key|auth[ _-]?key|app[ _-]?key|private[ _-]?key
     |signing[ _-]?key|encryption[ _-]?key|client[ _-]?key|deploy[ _-]?key|credential|licen[cs]e[ _-]?key|session[ _-]?key)"""
 _ZH_PW = r"(?:密码|密碼|口令|暗号|パスワード|passcode|password|passwd|(?<![a-z])pwd)"
@@ -185,7 +185,7 @@ RULES: tuple[SecretRule, ...] = (
     SecretRule("manifest_value", "value:", _words(r"name:\s?[\"']?[\w.-]{0,40}(?:secret|token|passwd|password|api_?key|access_?key)[\w.-]{0,12}[\"']?\s{1,40}value:\s?[\"']?(?P<v>[^\s\"']{6,400})"), is_password),
     SecretRule("archive_flag", "-p", re.compile(r"\b(?:7z[ar]?|zip|unzip|rar|unrar)\b[^\n]{0,160}?[ \t]-[pP][ \t]?(?P<v>[^\s-]\S{3,128})"), is_password),
     SecretRule("combination", "combo|combination|密码锁|保险", _words(r"(?:comb(?:o|ination)|密码锁|保险[箱柜])[^\n.。]{0,40}?(?<![\d-])(?P<v>\d{1,2}-\d{1,2}-\d{1,2}(?![\d-])|左\s?\d{1,4}[^\d\n]{0,4}右\s?\d{1,4}|\d{1,2}\s(?:left|right)[^\d\n]{1,8}\d{1,2}\s(?:left|right))"), _always),
-    SecretRule("code_to_use", "use|enter|验证|登录", _words(r"(?:use|enter)\s(?:code\s)?(?P<v>\d{4,8})\s(?:to|as|for)\s(?:verify|log|sign|confirm|complete|authenticate|your)|(?<!\d)(?P<w>\d{4,8})\s?(?:用于|完成|进行)(?:登录|身份|注册)?(?:验证|登录)"), is_pin),
+    SecretRule("code_to_use", "use|enter|验证|登录", _words(r"(?:use|enter)\s(?:code\s)?(?P<v>\d{4,8})\s(?:to\s(?:verify|log\s?in|sign\s?(?:in|up)|confirm\s(?:your|you)|authenticate)|as\syour\s(?:verification|log-?in|security|one-time))|(?<!\d)(?P<w>\d{6})\s?(?:用于|完成|进行)(?:登录|身份|注册)?(?:验证|登录)"), is_pin),
     SecretRule("mail_login", "@", _words(r"[\w.+-]{1,60}@(?:[\w-]{1,60}\.){1,5}[a-z]{2,10}\s?(?:[:|/：]|-{2,4})\s?(?P<v>[!-~]{8,64})(?!\S)"), is_token),
     SecretRule("product_key", "licen|activation|product key|register|注册码|激活码|序列号|授权", _words(r"(?:licen[cs]e|activation|product\ key|\bregister|注册码|激活码|序列号|授权)[^\n]{0,60}?(?<![a-z0-9-])(?P<v>[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){3,7})(?![a-z0-9-])"), is_product_key),
     SecretRule("config_login", "machine|requirepass|pgpass|:*:|:5432:|:6432:|:3306:", _words(r"\bmachine\s[^\n]{1,120}?\spassword\s{1,4}(?P<v>\S{4,128})|\brequirepass\s{1,4}(?P<w>\S{4,128})|(?<![\w.])[\w.*-]{1,80}:(?:\d{4,5}|\*):[\w.*-]{1,40}:[\w.*-]{1,40}:(?P<x>[^\s:]{4,128})"), is_password),
