@@ -7,7 +7,8 @@ table in `secrets` knows those forms. A Go library that has run before a fork ha
 from __future__ import annotations
 
 import os
-import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -18,6 +19,13 @@ from domain.errors import ConfigurationError
 _LEFT_OUT = ("generic-", "curl-auth-")
 _loaded_in: list[int] = []
 _own_rules: list[str] = []
+_TRY_RULES = """
+import sys, betterleaks
+try:
+    betterleaks.scan_string("", config_path=sys.argv[1])
+except betterleaks.BetterleaksError as exc:
+    sys.exit(str(exc))
+"""
 
 
 def use_rules_of(path: Path | None) -> None:
@@ -42,20 +50,15 @@ def _check_rules(path: Path) -> None:
     if not isinstance(rules, list) or not rules:
         raise ConfigurationError(f"POCO_SECRET_RULES: {path}: there is no [[rules]] in it")
     for number, rule in enumerate(rules, 1):
-        fault = _fault_of(rule)
-        if fault:
-            raise ConfigurationError(f"POCO_SECRET_RULES: {path}: rule {number} {fault}")
-
-
-def _fault_of(rule: object) -> str | None:
-    if not isinstance(rule, dict) or not isinstance(rule.get("id"), str) or not rule["id"].strip():
-        return "has no id"
-    try:
-        return None if re.compile(rule["regex"]) else "has no regex"
-    except KeyError:
-        return "has no regex"
-    except (re.error, TypeError) as exc:
-        return f"has a regex that is not valid: {exc}"
+        for key in ("id", "regex"):
+            if not isinstance(rule, dict) or not isinstance(rule.get(key), str) or not rule[key].strip():
+                raise ConfigurationError(f"POCO_SECRET_RULES: {path}: rule {number} has no {key}")
+    # Only the library itself knows its patterns, and this process may be about to fork.
+    tried = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", _TRY_RULES, str(path)], capture_output=True, text=True, check=False, timeout=60
+    )
+    if tried.returncode:
+        raise ConfigurationError(f"POCO_SECRET_RULES: {tried.stderr.strip() or 'the file cannot be used'}")
 
 
 def find_vendor_secret(text: str) -> str | None:

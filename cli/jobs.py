@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import getpass
+import os
 import re
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -97,48 +99,6 @@ def show(job_id: str, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-def retry(
-    job_id: Annotated[str | None, typer.Argument(help="One job; or --all with filters.")] = None,
-    everything: AllOption = False,
-    reason: ReasonOption = None,
-    step: StepOption = None,
-    scope: ScopeOption = None,
-    since: SinceOption = None,
-    older_than: OlderOption = None,
-    limit: LimitOption = None,
-    dry_run: DryRunOption = False,
-    why: WhyOption = None,
-) -> None:
-    """Run dead jobs again from the step that failed; what was done before stays done.
-
-    Example: poco-memory jobs retry --all --reason backend_error --since 2h --dry-run
-    """
-    wanted = _filter([Status.DEAD], [Outcome.DEAD], reason, step, scope, since, older_than)
-    _act(Act.RETRY, job_id, everything, wanted, limit, dry_run, why)
-
-
-@app.command()
-def restart(
-    job_id: Annotated[str | None, typer.Argument(help="One job; or --all with filters.")] = None,
-    everything: AllOption = False,
-    reason: ReasonOption = None,
-    step: StepOption = None,
-    scope: ScopeOption = None,
-    since: SinceOption = None,
-    older_than: OlderOption = None,
-    limit: LimitOption = None,
-    dry_run: DryRunOption = False,
-    why: WhyOption = None,
-) -> None:
-    """Run dead jobs again from the first step, as if they had just come in.
-
-    Example: poco-memory jobs restart 0b5ad3f6-5f5e-4b5c-9d1e-0c9a6c1b7f10 --why "new extraction model"
-    """
-    wanted = _filter([Status.DEAD], [Outcome.DEAD], reason, step, scope, since, older_than)
-    _act(Act.RESTART, job_id, everything, wanted, limit, dry_run, why)
-
-
-@app.command()
 def cancel(job_id: str, why: WhyOption = None) -> None:
     """End an open job now, also while it runs; nothing of it becomes a memory.
 
@@ -162,21 +122,57 @@ def stats(as_json: JsonOption = False) -> None:
         print_counts(counts)
 
 
-def _act(
-    act: Act, job_id: str | None, everything: bool, wanted: JobFilter, limit: int | None, dry_run: bool, why: str | None
-) -> None:
-    if (job_id is None) is not everything:
-        raise typer.BadParameter("name one job, or say --all")
+def _replay_command(act: Act) -> Callable[..., None]:
+    """The command that lets one job, or all that are meant, run again."""
+
+    def command(
+        job_id: Annotated[str | None, typer.Argument(help="One job; or --all with filters.")] = None,
+        everything: AllOption = False,
+        reason: ReasonOption = None,
+        step: StepOption = None,
+        scope: ScopeOption = None,
+        since: SinceOption = None,
+        older_than: OlderOption = None,
+        limit: LimitOption = None,
+        dry_run: DryRunOption = False,
+        why: WhyOption = None,
+    ) -> None:
+        wanted = _filter([Status.DEAD], [Outcome.DEAD], reason, step, scope, since, older_than)
+        if everything and job_id is None:
+            _replay_all(act, wanted, limit, dry_run, why)
+        elif everything or job_id is None:
+            raise typer.BadParameter("name one job, or say --all")
+        elif dry_run or limit or wanted != _filter([Status.DEAD], [Outcome.DEAD]):
+            raise typer.BadParameter("filters, --limit and --dry-run go with --all")
+        else:
+            _finish([_services().desk.act(_job_id(job_id), act, _operator(why))], act)
+
+    return command
+
+
+app.command(
+    "retry",
+    help="""Run dead jobs again from the step that failed; what was done before stays done.
+
+    Example: poco-memory jobs retry --all --reason backend_error --since 2h --dry-run""",
+)(_replay_command(Act.RETRY))
+app.command(
+    "restart",
+    help="""Run dead jobs again from the first step, as if they had just come in.
+
+    Example: poco-memory jobs restart --all --reason llm_unparseable --why "new extraction model\"""",
+)(_replay_command(Act.RESTART))
+
+
+def _replay_all(act: Act, wanted: JobFilter, limit: int | None, dry_run: bool, why: str | None) -> None:
     from pipeline.operate import act_on_all
 
     desk = _services().desk
-    if job_id is not None and not dry_run:
-        _finish([desk.act(_job_id(job_id), act, _operator(why))], act)
-    elif dry_run:
-        meant = desk.ids(wanted, limit=limit) if job_id is None else [_job_id(job_id)]
+    if dry_run:
+        meant = desk.ids(wanted, limit=limit)
         for one in meant:
             say(one)
-        say(f"{len(meant)} jobs would be told to {act}. Nothing was done.")
+        say(f"{act}: {len(meant)} jobs are meant. Nothing was done.")
     else:
         count, done = act_on_all(desk, wanted, act, _operator(why), limit=limit)
         _finish(_with_progress(done, count), act)
@@ -207,11 +203,11 @@ def _with_progress(results: Iterator[Acted], count: int) -> Iterator[Acted]:
 def _filter(
     status: list[Status] | None,
     outcome: list[Outcome] | None,
-    reason: list[str] | None,
-    step: list[str] | None,
-    scope: str | None,
-    since: str | None,
-    older_than: str | None,
+    reason: list[str] | None = None,
+    step: list[str] | None = None,
+    scope: str | None = None,
+    since: str | None = None,
+    older_than: str | None = None,
 ) -> JobFilter:
     try:
         key = Scope.from_key(scope).key if scope is not None else None
@@ -244,8 +240,6 @@ def _ago(option: str, value: str | None) -> datetime | None:
 
 
 def _job_id(value: str) -> str:
-    import uuid
-
     try:
         return str(uuid.UUID(value))
     except ValueError:
@@ -253,7 +247,12 @@ def _job_id(value: str) -> str:
 
 
 def _operator(why: str | None) -> Operator:
-    return Operator(getpass.getuser(), why)
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run as a user that has no name.
+        name = f"uid {os.getuid()}"
+    return Operator(name, why)
 
 
 def _services() -> Services:

@@ -1,4 +1,4 @@
-"""Do the same thing to many jobs, chosen once: what changes meanwhile is neither missed twice nor met again."""
+"""Do the same thing to many jobs. They are chosen once, so that one which fails again meanwhile is not met again."""
 
 from __future__ import annotations
 

@@ -264,7 +264,6 @@ def test_a_full_service_refuses_with_429_and_says_when_to_come_back(
     changed = settings | {"max_open_jobs_per_scope": 1, "backlog_warning": 1}
     with running_stack(tmp_path, "api", **changed) as full:
         before = jobs(stack_database)
-        assert full.get("/health/ready").body["backlog"] in ("ok", "high")
         stack.stop("worker")
         try:
             assert full.post(INGEST, body(user_id)).status == 202

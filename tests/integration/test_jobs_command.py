@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.ledgers import UNKNOWN_JOB
 from tests.scripted_model import Reply, ScriptedModel, reply_facts
 from tests.stack import Stack
 
@@ -66,6 +67,9 @@ def test_a_dead_job_is_found_explained_retried_and_succeeds(stack: Stack, model:
     ("arguments", "words"),
     [
         (("retry",), "name one job, or say --all"),
+        (("retry", UNKNOWN_JOB, "--all"), "name one job, or say --all"),
+        (("restart", UNKNOWN_JOB, "--dry-run"), "go with --all"),
+        (("restart", UNKNOWN_JOB, "--reason", "poison"), "go with --all"),
         (("retry", "--all", "--since", "soon"), "'soon' is no time"),
         (("list", "--scope", "nobody"), "tenant:user"),
         (("list", "--step", "first"), "'first' is none of"),

@@ -273,7 +273,8 @@ def test_rules_of_ones_own_are_looked_for_as_well(tmp_path: Path) -> None:
         ("title = 'x'", "no [[rules]]"),
         ("[[rules]]\nregex = 'x'", "rule 1 has no id"),
         ("[[rules]]\nid = 'x'", "rule 1 has no regex"),
-        ("[[rules]]\nid = 'x'\nregex = '('", "rule 1 has a regex that is not valid"),
+        ("[[rules]]\nid = 'x'\nregex = '('", "x: invalid regex"),
+        ("[[rules]]\nid = 'x'\nregex = '(?<=a)b'", "x: invalid regex"),
     ],
 )
 def test_a_bad_file_of_rules_stops_the_start(tmp_path: Path, content: str | None, rule: str) -> None:
