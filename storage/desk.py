@@ -108,7 +108,6 @@ def _revive(connection: Connection, row: Any, act: Act) -> Status:
             "lost_count": 0,
             "finished_at": None,
             "dispatched_at": None,
-            "fence": JobRow.fence + 1,
             # A younger job may be running: this one must not become older than it again.
             "seq": text("DEFAULT"),
         }
@@ -125,12 +124,8 @@ def _revive(connection: Connection, row: Any, act: Act) -> Status:
 
 
 def _cancel(connection: Connection, row: Any) -> Status:
-    values = {
-        "status": Status.DEAD,
-        "outcome": Outcome.CANCELLED,
-        "reason": CANCELLED,
-        "fence": JobRow.fence + 1,
-    }
+    # Whoever runs it now finds it ended, and can complete nothing.
+    values = {"status": Status.DEAD, "outcome": Outcome.CANCELLED, "reason": CANCELLED}
     end_job(connection, row.id, row.scope, values)
     return Status.DEAD
 

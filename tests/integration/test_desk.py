@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,7 +21,7 @@ from storage.outbox import send_ready
 from storage.stats import SqlJobStats
 from storage.tables import JobRow, StagedRow
 from tests.fakes import staged, unique_scope
-from tests.ledgers import UNKNOWN_JOB, claimed, ready_jobs, rows, run_through, sender, submit, view
+from tests.ledgers import DOWN, UNKNOWN_JOB, claimed, ready_jobs, rows, run_through, sender, submit, view
 
 ANNA = Operator("anna", "the model is back")
 BROKEN = PermanentError("llm_unavailable", "HTTP 500")
@@ -95,6 +96,28 @@ def test_a_job_that_waits_for_its_retry_can_be_told_to_try_now(
     assert not isinstance(ledger.claim(job_id, Step.ADMIT, "worker"), Claimed)
     assert desk.act(job_id, Act.RETRY, ANNA).refusal is None
     assert isinstance(ledger.claim(job_id, Step.ADMIT, "worker"), Claimed)
+
+
+def test_a_retried_job_has_all_its_attempts_again(ledger: SqlJobLedger, desk: SqlJobDesk, scope: Scope) -> None:
+    job_id = submit(ledger, scope).job_id
+    delays = [ledger.fail(claimed(ledger, job_id, Step.ADMIT), DOWN)]
+    while delays[-1] is not None:
+        time.sleep(delays[-1])
+        delays.append(ledger.fail(claimed(ledger, job_id, Step.ADMIT), DOWN))
+    desk.act(job_id, Act.RETRY, ANNA)
+    assert ledger.fail(claimed(ledger, job_id, Step.ADMIT), DOWN) == delays[0]
+
+
+def test_a_worker_of_a_cancelled_and_restarted_job_changes_nothing(
+    ledger: SqlJobLedger, desk: SqlJobDesk, scope: Scope
+) -> None:
+    job_id = submit(ledger, scope).job_id
+    running = claimed(ledger, job_id, Step.ADMIT)
+    desk.act(job_id, Act.CANCEL, ANNA)
+    desk.act(job_id, Act.RESTART, ANNA)
+    claimed(ledger, job_id, Step.ADMIT)
+    with pytest.raises(Fenced):
+        ledger.complete(running, Advance())
 
 
 def test_cancelling_fences_the_running_worker_and_lets_the_next_job_go(
