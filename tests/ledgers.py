@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, literal, select, update
 
 from domain.candidate import Candidate
 from domain.errors import Backend, TransientError
@@ -21,9 +22,10 @@ from domain.jobs import (
 )
 from domain.retry import RetryPolicy
 from domain.scope import Scope
+from storage.clock import interval
 from storage.database import Database
 from storage.ledger import SqlJobLedger
-from storage.tables import OutboxRow
+from storage.tables import JobRow, OutboxRow
 from tests.fakes import candidate
 
 TURNS = (("user", "以后都用简体中文"), ("assistant", "好的"))
@@ -72,3 +74,13 @@ def ready_jobs(database: Database, *job_ids: str) -> list[str]:
 
 def sender(sent: list[tuple[str, Step]]) -> Callable[[str, Step], None]:
     return lambda job_id, step: sent.append((job_id, step))
+
+
+def age(database: Database, job_id: str, seconds: float) -> None:
+    """Let time pass for one job: each of its moments is that much earlier."""
+    columns: tuple[Any, ...] = (JobRow.created_at, JobRow.dispatched_at, JobRow.next_retry_at, JobRow.lease_until)
+    shift = interval(literal(seconds))
+    with database.transaction() as connection:
+        connection.execute(
+            update(JobRow).where(JobRow.id == job_id).values({column.key: column - shift for column in columns})
+        )

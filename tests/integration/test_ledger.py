@@ -29,7 +29,7 @@ from storage.database import Database
 from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow
 from tests.fakes import fake_vector, staged, unique_scope
-from tests.ledgers import DOWN, SHORT, UNKNOWN_JOB, claimed, ready_jobs, rows, run_through, submit, view
+from tests.ledgers import DOWN, SHORT, UNKNOWN_JOB, age, claimed, ready_jobs, rows, run_through, submit, view
 
 UNREADABLE = TransientError(Backend.LLM_UNPARSEABLE, "no JSON")
 
@@ -118,15 +118,15 @@ def test_a_worker_that_lost_its_lease_changes_nothing(database: Database, scope:
 
 
 def test_a_failed_step_is_due_after_its_delay_and_not_before(database: Database, scope: Scope) -> None:
-    ledger = SqlJobLedger(database, policy=RetryPolicy((0.3,)), times=LedgerTimes())
+    ledger = SqlJobLedger(database, policy=RetryPolicy((60.0,)), times=LedgerTimes())
     job = claimed(ledger, submit(ledger, scope).job_id, Step.ADMIT)
-    assert ledger.fail(job, DOWN) == 0.3
+    assert ledger.fail(job, DOWN) == 60
     seen = view(ledger, job.id)
     assert (seen.status, seen.retry_count, seen.last_error) == (Status.FAILED, 1, "llm_unavailable: HTTP 500")
     early = ledger.claim(job.id, Step.ADMIT, "worker")
     assert isinstance(early, NotYet)
-    assert 0 < early.seconds <= 0.3
-    time.sleep(0.35)
+    assert 0 < early.seconds <= 60
+    age(database, job.id, 60)
     assert claimed(ledger, job.id, Step.ADMIT).fence == 2
 
 

@@ -20,7 +20,7 @@ from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.outbox import Listener, send_ready
 from storage.reaper import MAX_LOST, Reaped, reap
 from storage.tables import JobRow, OutboxRow
-from tests.ledgers import DOWN, SHORT, claimed, ready_jobs, rows, sender, submit, view
+from tests.ledgers import DOWN, SHORT, age, claimed, ready_jobs, rows, sender, submit, view
 
 
 def test_the_outbox_sends_a_ready_job_once(ledger: SqlJobLedger, database: Database, scope: Scope) -> None:
@@ -75,7 +75,7 @@ def test_a_job_that_keeps_killing_its_workers_is_buried_as_poison(database: Data
 
 @pytest.mark.parametrize("state", ["never picked up", "hand-off lost", "retry lost"])
 def test_a_message_the_broker_lost_is_sent_again(database: Database, scope: Scope, state: str) -> None:
-    times = LedgerTimes(lease=5, handoff=0.2)
+    times = LedgerTimes(lease=60, handoff=60)
     ledger = SqlJobLedger(database, policy=SHORT, times=times)
     job_id = submit(ledger, scope).job_id
     send_ready(database, sender([]))
@@ -85,7 +85,7 @@ def test_a_message_the_broker_lost_is_sent_again(database: Database, scope: Scop
         ledger.fail(claimed(ledger, job_id, Step.ADMIT), DOWN)
     reap(database, times)
     assert ready_jobs(database, job_id) == []
-    time.sleep(0.4)
+    age(database, job_id, 100)
     reap(database, times)
     assert ready_jobs(database, job_id) == [job_id]
     reap(database, times)
@@ -93,13 +93,13 @@ def test_a_message_the_broker_lost_is_sent_again(database: Database, scope: Scop
 
 
 def test_a_job_whose_older_one_is_gone_is_sent_though_nobody_promoted_it(database: Database, scope: Scope) -> None:
-    times = LedgerTimes(lease=5, handoff=0.1)
+    times = LedgerTimes(lease=60, handoff=60)
     ledger = SqlJobLedger(database, policy=SHORT, times=times)
     first, second = (submit(ledger, scope).job_id for _ in range(2))
     with database.transaction() as connection:
         connection.execute(delete(JobRow).where(JobRow.id == first))
     assert ready_jobs(database, second) == []
-    time.sleep(0.2)
+    age(database, second, 100)
     reap(database, times)
     assert ready_jobs(database, second) == [second]
 
