@@ -7,6 +7,7 @@ from collections.abc import Callable
 import redis
 from flask import Blueprint, Response, jsonify
 
+from api.auth import needs
 from api.requests import wired
 from domain.errors import TransientError
 from runtime.settings import required_secret
@@ -17,12 +18,14 @@ _TIMEOUT_SECONDS = 2.0
 
 
 @health.get("/live")
+@needs()
 def live() -> Response:
     """The process answers."""
     return jsonify({"status": "ok"})
 
 
 @health.get("/ready")
+@needs()
 def ready() -> tuple[Response, int]:
     """Database, broker and embedder answer; 503 names those that do not."""
     services = wired()

@@ -9,7 +9,9 @@ import structlog
 from flask import Blueprint, Response, g, jsonify, request
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from api.auth import needs
 from api.requests import body_as, wired
+from domain.access import TokenScope
 from domain.candidate import Candidate
 from domain.memory import RecallResult
 from domain.text import storable
@@ -39,18 +41,21 @@ class SearchRequest(Scoped):
 
 
 @memories.post("/memories/ingest")
+@needs(TokenScope.INGEST)
 def ingest() -> tuple[Response, int]:
     """Accept a candidate: 202 with its job, or 200 with the job its idempotency key already made."""
     return _accept(body_as(IngestRequest).candidate())
 
 
 @memories.post("/events")
+@needs(TokenScope.INGEST)
 def receive_event() -> tuple[Response, int]:
     """Accept a `memory.extract.requested` event; answers as ingest does."""
     return _accept(body_as(Event).payload.candidate())
 
 
 @memories.post("/memories/search")
+@needs(TokenScope.SEARCH)
 def search() -> Response:
     """Find memories; an unavailable backend is said in the answer, never shown as nothing found."""
     asked = body_as(SearchRequest)

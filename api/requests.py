@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TypeVar
+from typing import TypeVar, get_origin
 
 from flask import current_app, request
 from gunicorn.http.errors import ParseException
@@ -37,6 +37,23 @@ def body_as(contract: type[C]) -> C:
         pydantic.ValidationError: a field breaks a rule.
     """
     return contract.model_validate(_json_object(_body()))
+
+
+def optional_body_as(contract: type[C]) -> C:
+    """As `body_as`; no body at all is an empty object."""
+    raw = _body()
+    return contract.model_validate(_json_object(raw) if raw.strip() else {})
+
+
+def query_as(contract: type[C]) -> C:
+    """The request's query as a checked contract; a field that is a list may be repeated.
+
+    Raises:
+        pydantic.ValidationError: a field breaks a rule.
+    """
+    several = {name for name, field in contract.model_fields.items() if get_origin(field.annotation) is list}
+    given = request.args.to_dict(flat=False)
+    return contract.model_validate({name: values if name in several else values[-1] for name, values in given.items()})
 
 
 def _body() -> bytes:

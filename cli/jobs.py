@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import getpass
 import os
-import re
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from datetime import datetime
+from typing import Annotated
 
 import typer
 
 from cli.output import FAILED, complain, is_terminal, say, say_json
-from cli.processes import settings_of_this_process
+from cli.processes import services_of_this_process
 from domain.errors import InvalidField
 from domain.jobs import Outcome, Status, Step
-from domain.operations import Act, Acted, JobFilter, Operator
+from domain.operations import Act, Acted, JobFilter, Operator, ago
 from domain.scope import Scope
 
-if TYPE_CHECKING:
-    from runtime.wiring import Services
-
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _STEPS = {step.name.lower(): step for step in Step}
 
 StatusOption = Annotated[list[Status] | None, typer.Option("--status", help="Only these; may be repeated.")]
@@ -67,9 +62,10 @@ def list_jobs(
 
     Example: poco-memory jobs list --status dead --since 2h
     """
-    from cli.jobs_show import job_document, print_jobs
+    from cli.jobs_show import print_jobs
+    from tasks.documents import job_document
 
-    page = _services().desk.page(
+    page = services_of_this_process().desk.page(
         _filter(status, outcome, reason, step, scope, since, older_than), limit=limit, cursor=after
     )
     if as_json:
@@ -86,7 +82,7 @@ def show(job_id: str, as_json: JsonOption = False) -> None:
     """
     from cli.jobs_show import print_job, whole_document
 
-    services = _services()
+    services = services_of_this_process()
     explanation = services.ledger.explain(_job_id(job_id))
     if explanation is None:
         complain(f"There is no job {job_id}.")
@@ -104,7 +100,7 @@ def cancel(job_id: str, why: WhyOption = None) -> None:
 
     Example: poco-memory jobs cancel 0b5ad3f6-5f5e-4b5c-9d1e-0c9a6c1b7f10
     """
-    _finish([_services().desk.act(_job_id(job_id), Act.CANCEL, _operator(why))], Act.CANCEL)
+    _finish([services_of_this_process().desk.act(_job_id(job_id), Act.CANCEL, _operator(why))], Act.CANCEL)
 
 
 @app.command()
@@ -113,13 +109,31 @@ def stats(as_json: JsonOption = False) -> None:
 
     Example: poco-memory jobs stats --json
     """
-    from cli.jobs_show import counts_document, print_counts
+    from cli.jobs_show import print_counts
+    from tasks.documents import counts_document
 
-    counts = _services().stats.counts()
+    counts = services_of_this_process().stats.counts()
     if as_json:
         say_json(counts_document(counts))
     else:
         print_counts(counts)
+
+
+@app.command()
+def watch(
+    status: StatusOption = None,
+    scope: ScopeOption = None,
+    every: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 2.0,
+    times: Annotated[int | None, typer.Option(min=1, help="Stop after so many looks.")] = None,
+) -> None:
+    """Watch the queue live: what is open at which step, what died of what, and the latest jobs. Ctrl-C ends it.
+
+    Example: poco-memory jobs watch --status dead
+    """
+    from cli.jobs_watch import watch as watch_jobs
+
+    services = services_of_this_process()
+    watch_jobs(services.desk, services.stats, _filter(status, None, scope=scope), every=every, times=times)
 
 
 def _replay_command(act: Act) -> Callable[..., None]:
@@ -145,7 +159,7 @@ def _replay_command(act: Act) -> Callable[..., None]:
         elif dry_run or limit or wanted != _filter([Status.DEAD], [Outcome.DEAD]):
             raise typer.BadParameter("filters, --limit and --dry-run go with --all")
         else:
-            _finish([_services().desk.act(_job_id(job_id), act, _operator(why))], act)
+            _finish([services_of_this_process().desk.act(_job_id(job_id), act, _operator(why))], act)
 
     return command
 
@@ -167,7 +181,7 @@ app.command(
 def _replay_all(act: Act, wanted: JobFilter, limit: int | None, dry_run: bool, why: str | None) -> None:
     from pipeline.operate import act_on_all
 
-    desk = _services().desk
+    desk = services_of_this_process().desk
     if dry_run:
         meant = desk.ids(wanted, limit=limit)
         for one in meant:
@@ -231,12 +245,10 @@ def _step(name: str) -> Step:
 
 
 def _ago(option: str, value: str | None) -> datetime | None:
-    if value is None:
-        return None
-    match = re.fullmatch(r"(\d{1,6})([smhd])", value)
-    if match is None:
-        raise typer.BadParameter(f"{option}: {value!r} is no time such as 30s, 15m, 2h or 7d")
-    return datetime.now(UTC) - timedelta(**{_UNITS[match[2]]: int(match[1])})
+    try:
+        return ago(option, value)
+    except InvalidField as exc:
+        raise typer.BadParameter(str(exc)) from None
 
 
 def _job_id(value: str) -> str:
@@ -253,9 +265,3 @@ def _operator(why: str | None) -> Operator:
         # A container may run as a user that has no name.
         name = f"uid {os.getuid()}"
     return Operator(name, why)
-
-
-def _services() -> Services:
-    from runtime.wiring import Services
-
-    return Services(settings_of_this_process())

@@ -5,66 +5,55 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from enum import Enum
+from itertools import zip_longest
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from cli.output import say
 from domain.candidate import Cut
-from domain.jobs import Explanation, JobView
+from domain.jobs import Explanation
 from domain.operations import AuditEntry, JobCounts, JobPage
-
-
-def job_document(job: JobView) -> dict[str, object]:
-    """One job, times in ISO 8601."""
-    fields = {"job_id" if key == "id" else key: value for key, value in asdict(job).items()}
-    return {key: _plain(value) for key, value in fields.items()}
+from tasks.documents import audit_document, counts_document, job_document, plain
 
 
 def whole_document(explanation: Explanation, audit: Sequence[AuditEntry]) -> dict[str, object]:
     """One job with its decisions and what operators did."""
     return {
         **job_document(explanation.view),
-        "decisions": [
-            {"step": step.task_name, **{key: _plain(value) for key, value in asdict(entry).items()}}
-            for step, entry in explanation.decisions
-        ],
-        "audit": [{key: _plain(value) for key, value in asdict(entry).items()} for entry in audit],
-    }
-
-
-def counts_document(counts: JobCounts) -> dict[str, object]:
-    """The figures; states as `status` or `status/outcome`."""
-    return {
-        "open": counts.open,
-        "by_state": {_state(status, outcome): count for (status, outcome), count in counts.by_state.items()},
-        "open_by_step": {step.task_name: count for step, count in sorted(counts.open_by_step.items())},
-        "dead_by_reason": dict(sorted(counts.dead_by_reason.items())),
-        "oldest_open_seconds": counts.oldest_open_seconds,
-        "outbox_ready": counts.outbox_ready,
-        "outbox_oldest_seconds": counts.outbox_oldest_seconds,
+        "decisions": [{"step": step.task_name, **plain(asdict(entry))} for step, entry in explanation.decisions],
+        "audit": audit_document(audit),
     }
 
 
 def print_jobs(page: JobPage) -> None:
     """A table, and how to go on."""
+    Console(width=None if Console().is_terminal else 200).print(jobs_table(page))
+    if page.next_cursor is not None:
+        say(f"There are more: --after {page.next_cursor}")
+
+
+def jobs_table(page: JobPage) -> Table:
+    """A line for each job."""
     table = Table("job", "scope", "status", "outcome", "reason", "next step", "tries", "changed")
     for job in page.jobs:
         step = job.step_name if job.finished_at is None or job.outcome == "dead" else ""
-        table.add_row(
-            job.id,
-            job.scope,
-            job.status,
-            job.outcome or "",
-            job.reason or "",
-            step,
-            str(sum(job.attempts.values())),
-            _age(job.updated_at),
-        )
-    Console(width=None if Console().is_terminal else 200).print(table)
-    if page.next_cursor is not None:
-        say(f"There are more: --after {page.next_cursor}")
+        tries = str(sum(job.attempts.values()))
+        words = (job.id, job.scope, job.status, job.outcome or "", job.reason or "", step, tries, _age(job.updated_at))
+        # A scope is the client's text and must not be read as markup.
+        table.add_row(*(Text(word) for word in words))
+    return table
+
+
+def counts_table(counts: JobCounts) -> Table:
+    """The open jobs by the step they wait for or run, and the dead ones by their reason."""
+    table = Table("open at step", "jobs", "dead because of", "jobs")
+    steps = [(step.task_name, str(count)) for step, count in sorted(counts.open_by_step.items())]
+    reasons = [(reason, str(count)) for reason, count in sorted(counts.dead_by_reason.items())]
+    for step, reason in zip_longest(steps, reasons, fillvalue=("", "")):
+        table.add_row(*(Text(word) for word in (*step, *reason)))
+    return table
 
 
 def print_job(explanation: Explanation, audit: Sequence[AuditEntry]) -> None:
@@ -91,18 +80,8 @@ def print_counts(counts: JobCounts) -> None:
             say(f"{key:<22} {'none' if value is None else value}")
 
 
-def _state(status: str, outcome: str | None) -> str:
-    return f"{status}/{outcome}" if outcome else str(status)
-
-
 def _words(value: object) -> str:
     return ", ".join(f"{name} {number}" for name, number in value.items()) if isinstance(value, Mapping) else str(value)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return value.value if isinstance(value, Enum) else value
 
 
 def _age(moment: datetime) -> str:

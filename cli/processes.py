@@ -18,6 +18,7 @@ from domain.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
+    from runtime.wiring import Services
 
 _QUEUES = "ingest.llm,ingest.fast"
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder gunicorn makes unlinked files in
@@ -145,6 +146,13 @@ def settings_of_this_process() -> Settings:
     for name, value in defaults.items():
         os.environ[name] = os.environ.get(name) or value
     return load_settings()
+
+
+def services_of_this_process() -> Services:
+    """The wired services of a command that works on the database itself."""
+    from runtime.wiring import Services
+
+    return Services(settings_of_this_process())
 
 
 def _from_running_stack(settings: Settings) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.output import FAILED, complain, say
-from cli.processes import settings_of_this_process
+from cli.processes import services_of_this_process
 
 if TYPE_CHECKING:
     from pipeline.scrub import Finding
@@ -28,12 +28,11 @@ def scrub(
     Example: poco-memory scrub --delete
     """
     from pipeline.scrub import scrub as go_through
-    from runtime.wiring import Services
 
     def report(finding: Finding) -> None:
         say(f"{finding.memory_id}  {finding.rule}{'  removed' if delete else ''}")
 
-    checked, found = go_through(Services(settings_of_this_process()).store, delete=delete, report=report)
+    checked, found = go_through(services_of_this_process().store, delete=delete, report=report)
     removed = ", removed" if delete and found else ""
     say(f"Texts checked: {checked}. Memories with a credential: {found}{removed}.")
     if found and not delete:

@@ -97,19 +97,22 @@ def links() -> None:
         raise typer.Exit(FAILED)
 
 
-def token() -> None:
-    """Print the service token of the HTTP API.
+def token(
+    operator: Annotated[bool, typer.Option("--operator", help="The operators' token instead.")] = False,
+) -> None:
+    """Print the service token of the HTTP API, or the operators' one.
 
     Example: curl -H "Authorization: Bearer $(poco-memory token)" ...
     """
     settings, home = _existing_home()
     secrets = home.known_secrets() if home else None
-    if settings.service_token:
-        say(settings.service_token.get_secret_value())
+    given = settings.operator_token if operator else settings.service_token
+    if given:
+        say(given.get_secret_value())
     elif secrets:
-        say(secrets.service_token)
+        say(secrets.operator_token if operator else secrets.service_token)
     else:
-        complain("There is no service token yet. The first `poco-memory up` makes one.")
+        complain("There is no token yet. The first `poco-memory up` makes one.")
         raise typer.Exit(FAILED)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from domain.errors import Backend, InvalidField, PocoError
@@ -14,6 +15,24 @@ from domain.text import storable
 MAX_WORDS = 500
 # Every reason that names a backend, so that an outage can be replayed without knowing which part was away.
 BACKEND_ERROR = "backend_error"
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def span(field: str, value: str) -> timedelta:
+    """A span of time as people write it: 30s, 15m, 2h, 7d.
+
+    Raises:
+        InvalidField: it is none.
+    """
+    match = re.fullmatch(r"(\d{1,6})([smhd])", value, re.ASCII)
+    if match is None:
+        raise InvalidField(field, "span", "must be a time such as 30s, 15m, 2h or 7d")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+def ago(field: str, value: str | None) -> datetime | None:
+    """The moment that long ago; None for None. Raises as `span` does."""
+    return None if value is None else datetime.now(UTC) - span(field, value)
 
 
 @dataclass(frozen=True, slots=True)

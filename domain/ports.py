@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from domain.access import Caller, TokenScope, TokenView
 from domain.candidate import Candidate, JsonValue, Message
 from domain.errors import PermanentError, TransientError
 from domain.facts import Entity, Fact, StagedFact, Vector
@@ -181,6 +183,26 @@ class JobStats(Protocol):
 
     def open_jobs(self) -> int:
         """How many jobs have not ended, at most a second ago."""
+
+
+class TokenStore(Protocol):
+    """The service tokens.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE.
+    """
+
+    def create(self, name: str, scopes: Sequence[TokenScope], expires_at: datetime | None = None) -> str:
+        """Make a token and return it, the only time it can be read; raises InvalidField on a name in use."""
+
+    def known(self) -> list[TokenView]:
+        """Every token there was, the oldest first."""
+
+    def revoke(self, name: str) -> bool:
+        """End a token; False when there is no live one of this name."""
+
+    def caller(self, token: str) -> Caller | None:
+        """Whose live token this is, or None."""
 
 
 class MemoryIndex(Protocol):

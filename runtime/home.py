@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hmac
 import json
 import os
 import random
@@ -38,6 +39,7 @@ class Secrets:
     valkey_password: str = field(repr=False)
     flower_password: str = field(repr=False)
     service_token: str = field(repr=False)
+    operator_token: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,9 @@ class Home:
         if stored is None:
             return None
         try:
+            if "operator_token" not in stored:
+                # A home from before there was one: every process must come to the same token on its own.
+                stored["operator_token"] = _derived(str(stored["postgres_password"]), "operator_token")
             return Secrets(**{part.name: str(stored[part.name]) for part in fields(Secrets)})
         except KeyError as exc:
             raise ConfigurationError(f"{self.path / 'secrets.json'} lacks {exc}. Restore it from a backup.") from None
@@ -214,6 +219,10 @@ def free_port(taken: Set[int] = frozenset()) -> int:
     """A port of 127.0.0.1 nobody listens on, and not one of those taken."""
     shuffled = random.sample(_PORTS, len(_PORTS))
     return next(port for port in shuffled if port not in taken and is_free(port))
+
+
+def _derived(secret: str, name: str) -> str:
+    return hmac.new(secret.encode(), name.encode(), "sha256").hexdigest()
 
 
 def _kept_or_new(kept: int, taken: set[int]) -> int:

@@ -54,12 +54,14 @@ def stack_environment(settings: Settings, home: Home, ports: Mapping[str, int]) 
         "POCO_DATABASE_URL": settings.database_url,
         "POCO_BROKER_URL": settings.broker_url,
         "POCO_SERVICE_TOKEN": settings.service_token,
+        "POCO_OPERATOR_TOKEN": settings.operator_token,
         "POCO_FLOWER_PASSWORD": settings.flower_password,
     }
     made = {
         "POCO_DATABASE_URL": lambda: database_url(home, ports["postgres"]),
         "POCO_BROKER_URL": lambda: broker_url(home, ports["valkey"]),
         "POCO_SERVICE_TOKEN": lambda: secrets.service_token,
+        "POCO_OPERATOR_TOKEN": lambda: secrets.operator_token,
         "POCO_FLOWER_PASSWORD": lambda: secrets.flower_password,
     }
     environment = dict(os.environ)

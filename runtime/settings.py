@@ -37,7 +37,15 @@ class Settings(BaseSettings):
         None, description="Redis or Valkey for Celery, as redis://:password@host:port/0. Unset: embedded."
     )
     service_token: SecretStr | None = Field(
-        None, min_length=16, description="Bearer token of the internal API. Unset: generated for the embedded stack."
+        None,
+        min_length=16,
+        description="Bearer token of agents: ingest, search, manage. Unset: generated for the embedded stack.",
+    )
+    operator_token: SecretStr | None = Field(
+        None,
+        min_length=16,
+        description="Bearer token for operators (`/v1/jobs`). Unset: generated for the embedded stack; elsewhere "
+        "operators use tokens made by `poco-memory tokens create`.",
     )
 
     api_host: str = Field("127.0.0.1", description="Address the API listens on.")

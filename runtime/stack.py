@@ -123,7 +123,11 @@ def connection_environment(home: Home) -> dict[str, str]:
     if state is None or secrets is None:
         return {}
     makers = {"postgres": ("POCO_DATABASE_URL", database_url), "valkey": ("POCO_BROKER_URL", broker_url)}
-    found = {"POCO_SERVICE_TOKEN": secrets.service_token, "POCO_FLOWER_PASSWORD": secrets.flower_password}
+    found = {
+        "POCO_SERVICE_TOKEN": secrets.service_token,
+        "POCO_OPERATOR_TOKEN": secrets.operator_token,
+        "POCO_FLOWER_PASSWORD": secrets.flower_password,
+    }
     for name, (variable, url) in makers.items():
         record = state.record(name)
         if record and record.address:

@@ -18,6 +18,7 @@ from domain.ports import (
     JobStats,
     MemoryIndex,
     MemoryStore,
+    TokenStore,
 )
 from domain.retry import RetryPolicy
 from llm.answers import canonical_json, parse_answer
@@ -44,6 +45,7 @@ from storage.memories import SqlMemoryIndex
 from storage.migrate import check_schema
 from storage.scrub import SqlMemoryStore
 from storage.stats import SqlJobStats
+from storage.tokens import SqlTokens
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,11 @@ class Services:
     def stats(self) -> JobStats:
         """The ledger in figures."""
         return SqlJobStats(self.database)
+
+    @cached_property
+    def tokens(self) -> TokenStore:
+        """The service tokens that were made by command."""
+        return SqlTokens(self.database)
 
     @cached_property
     def index(self) -> MemoryIndex:

@@ -210,6 +210,24 @@ class AuditRow(Base):
     created_at: Mapped[datetime] = _created()
 
 
+class TokenRow(Base):
+    """A service token: its public id and the hash of all of it."""
+
+    __tablename__ = "memory_tokens"
+
+    id: Mapped[str] = mapped_column(Text, primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    digest: Mapped[str] = mapped_column(Text)
+    scopes: Mapped[list[str]] = mapped_column(JSONB)
+    created_at: Mapped[datetime] = _created()
+    expires_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+    __table_args__ = (
+        Index("one_live_token_per_name", "name", unique=True, postgresql_where=text("revoked_at IS NULL")),
+    )
+
+
 class SchemaRow(Base):
     """What this database was made for: the embedding model and its vector length."""
 

@@ -13,7 +13,7 @@ from runtime.logs import configure_logging
 from runtime.settings import load_settings
 from runtime.wiring import process_services
 
-app = Celery("poco_memory", include=["tasks.ingest"])
+app = Celery("poco_memory", include=["tasks.ingest", "tasks.operate"])
 app.config_from_object("celeryconfig")
 
 

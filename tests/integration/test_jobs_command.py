@@ -70,7 +70,7 @@ def test_a_dead_job_is_found_explained_retried_and_succeeds(stack: Stack, model:
         (("retry", UNKNOWN_JOB, "--all"), "name one job, or say --all"),
         (("restart", UNKNOWN_JOB, "--dry-run"), "go with --all"),
         (("restart", UNKNOWN_JOB, "--reason", "poison"), "go with --all"),
-        (("retry", "--all", "--since", "soon"), "'soon' is no time"),
+        (("retry", "--all", "--since", "soon"), "--since: must be a time"),
         (("list", "--scope", "nobody"), "tenant:user"),
         (("list", "--step", "first"), "'first' is none of"),
         (("show", "12"), "is no job id"),
@@ -98,3 +98,18 @@ def test_people_get_tables(stack: Stack, user_id: str) -> None:
     assert "rejected" in listed
     assert "rejected" in jobs(stack, "show", job_id)[1]
     assert "success/rejected" in jobs(stack, "stats")[1]
+
+
+def test_the_queue_is_watched_a_line_each_time_where_nobody_reads_a_screen(stack: Stack) -> None:
+    code, out, err = jobs(stack, "watch", "--every", "0.2", "--times", "2")
+    assert code == 0, err
+    lines = out.splitlines()
+    assert len(lines) == 2
+    assert all(" open " in line and " dead " in line for line in lines)
+
+
+def test_watching_goes_on_while_the_database_is_away(stack: Stack) -> None:
+    away = Stack(stack.folder, stack.environment | {"POCO_DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x"}, stack.url)
+    code, out, _ = jobs(away, "watch", "--every", "0.2", "--times", "2")
+    assert code == 0
+    assert out.count("database_unavailable") == 2

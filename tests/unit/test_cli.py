@@ -17,7 +17,11 @@ from runtime.spec import PROJECT_ROOT
 from runtime.state import Phase, ProcessRecord, new_state, write_state
 
 TOKEN = "service-token-of-the-test"
-VERBS = ("up", "down", "status", "links", "token", "demo", "migrate", "relay", "worker", "api", "flower")
+VERBS = (
+    *("up", "down", "status", "links", "token", "demo", "migrate", "relay", "worker", "api", "flower", "scrub"),
+    *(f"jobs {verb}" for verb in ("list", "show", "retry", "restart", "cancel", "stats", "watch")),
+    *(f"tokens {verb}" for verb in ("create", "list", "revoke")),
+)
 
 
 def run(*arguments: str, home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -41,7 +45,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_explains_itself_with_an_example(verb: str, home: Path) -> None:
-    done = run(verb, "--help", home=home)
+    done = run(*verb.split(), "--help", home=home)
     assert done.returncode == 0
     assert "Example:" in done.stdout
     assert f"poco-memory {verb}" in done.stdout

@@ -47,8 +47,19 @@ def test_secrets_are_made_once_kept_and_private(home: Home) -> None:
     assert Home.open(home.path).secrets() == first
     assert mode(home.path / "secrets.json") == 0o600
     values = set(json.loads((home.path / "secrets.json").read_text()).values())
-    assert len(values) == 4
+    assert len(values) == 5
     assert all(len(value) >= 32 for value in values)
+
+
+def test_a_home_from_before_operators_had_a_token_comes_to_one_and_the_same(home: Home) -> None:
+    home.secrets()
+    stored = json.loads((home.path / "secrets.json").read_text())
+    del stored["operator_token"]
+    (home.path / "secrets.json").write_text(json.dumps(stored))
+    first = home.secrets().operator_token
+    assert home.known_secrets() == home.secrets()
+    assert len(first) >= 32
+    assert first not in stored.values()
 
 
 def test_secrets_do_not_show_themselves(home: Home) -> None:

@@ -1,0 +1,61 @@
+"""What is shown of jobs, as plain documents for HTTP answers and `--json`: states, counts and times, never content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from domain.access import TokenView
+from domain.jobs import JobView
+from domain.operations import Acted, AuditEntry, JobCounts
+
+
+def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with times in ISO 8601 and names as text."""
+    return {key: _plain(value) for key, value in fields.items()}
+
+
+def job_document(job: JobView) -> dict[str, Any]:
+    """One job."""
+    return plain({"job_id" if key == "id" else key: value for key, value in asdict(job).items()})
+
+
+def audit_document(entries: Sequence[AuditEntry]) -> list[dict[str, Any]]:
+    """What operators did, oldest first."""
+    return [plain(asdict(entry)) for entry in entries]
+
+
+def token_document(token: TokenView) -> dict[str, Any]:
+    """A service token by its name, never itself."""
+    return plain(asdict(token))
+
+
+def acted_document(acted: Acted) -> dict[str, Any]:
+    """What became of one wish."""
+    return plain(asdict(acted))
+
+
+def counts_document(counts: JobCounts) -> dict[str, Any]:
+    """The ledger in figures; states as `status` or `status/outcome`, ages in seconds."""
+    return {
+        "open": counts.open,
+        "by_state": {_state(status, outcome): count for (status, outcome), count in counts.by_state.items()},
+        "open_by_step": {step.task_name: count for step, count in sorted(counts.open_by_step.items())},
+        "dead_by_reason": dict(sorted(counts.dead_by_reason.items())),
+        "oldest_open_seconds": counts.oldest_open_seconds,
+        "outbox_ready": counts.outbox_ready,
+        "outbox_oldest_seconds": counts.outbox_oldest_seconds,
+    }
+
+
+def _state(status: str, outcome: str | None) -> str:
+    return f"{status}/{outcome}" if outcome else str(status)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.value if isinstance(value, Enum) else value
