@@ -192,7 +192,9 @@ def test_a_model_that_fails_is_a_passing_failure_and_is_not_cached(
 
 
 def test_the_means_file_is_what_its_sentences_give(engine: Engine) -> None:
-    np.testing.assert_allclose(local_embedder._read_means(), make_means(engine), atol=1e-4)
+    # Processors round the model's integer arithmetic differently, by .0014 in all; one sentence moves a mean by .0067.
+    apart = np.linalg.norm(local_embedder._read_means() - make_means(engine), axis=1)
+    assert apart.max() < 0.004
 
 
 def test_the_sentences_behind_the_means_are_pairs() -> None:
