@@ -138,6 +138,24 @@ class Settings(BaseSettings):
     relay_poll_seconds: float = Field(
         1.0, gt=0, le=60, description="How often the outbox is read when no notice arrives."
     )
+    maintenance_seconds: float = Field(
+        600.0, ge=1, le=86_400, description="How often the relay looks for what is kept too long, in seconds."
+    )
+    dead_payload_days: float = Field(
+        14.0,
+        ge=0,
+        le=3650,
+        description="Days until what was said in a dead job is removed; it cannot be retried after that.",
+    )
+    job_days: float = Field(
+        90.0,
+        ge=1,
+        le=3650,
+        description="Days an ended job stays in the ledger; its idempotency key is known as long.",
+    )
+    history_days: float = Field(
+        365.0, ge=1, le=3650, description="Days the history of a memory stays after the memory is gone."
+    )
     worker_concurrency: int = Field(2, ge=1, le=256, description="Processes of one Celery worker.")
     shutdown_seconds: float = Field(30.0, ge=1, le=600, description="How long a stopping process may take, in seconds.")
     database_pool_size: int = Field(8, ge=1, le=200, description="Database connections of one process at most.")

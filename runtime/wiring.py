@@ -40,6 +40,7 @@ from storage.calibrate import load_calibration
 from storage.database import Database
 from storage.desk import SqlJobDesk
 from storage.ledger import LedgerTimes, OpenJobLimits, SqlJobLedger
+from storage.maintenance import Retention
 from storage.mem0_adapter import Inference, Mem0Extractor
 from storage.memories import SqlMemoryIndex
 from storage.migrate import check_schema
@@ -67,6 +68,12 @@ class Services:
     def ledger_times(self) -> LedgerTimes:
         """Lease and hand-off grace."""
         return LedgerTimes(lease=self.settings.lease_seconds, handoff=self.settings.handoff_seconds)
+
+    @cached_property
+    def retention(self) -> Retention:
+        """How long things are kept."""
+        settings = self.settings
+        return Retention(settings.dead_payload_days, settings.job_days, settings.history_days)
 
     @cached_property
     def ledger(self) -> JobLedger:

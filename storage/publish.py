@@ -17,6 +17,7 @@ from domain.candidate import JsonValue
 from domain.facts import Entity, FactVerdict, StagedFact
 from domain.jobs import Finish, Job, Outcome
 from domain.text import content_hash
+from storage.maintenance import expire
 from storage.rows import staged_payload
 from storage.tables import AuditRow, EntityRow, HistoryRow, MemoryRow
 
@@ -29,6 +30,7 @@ def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> F
     Returns:
         `published` with the number inserted, or `no_effect` when all were known already.
     """
+    expire(connection, job.candidate.scope.key)
     published = [fact for fact in staged if _insert_memory(connection, job, fact)]
     if not published:
         counts = {"inserted": 0, "duplicates": len(staged)}

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import structlog
@@ -18,6 +19,7 @@ from domain.errors import TransientError
 from runtime.logs import configure_logging
 from runtime.settings import required_secret
 from runtime.wiring import Services, process_services
+from storage.maintenance import Maintained, maintain
 from storage.outbox import Listener, send_ready
 from storage.reaper import reap
 from tasks.ingest import send_chain
@@ -47,6 +49,7 @@ class Relay:
         self._stop = stop
         self._listener: Listener | None = None
         self._next_sweep = 0.0
+        self._next_maintenance = 0.0
         self._heartbeat = os.environ.get("POCO_HEARTBEAT_FILE")
 
     def loop(self) -> None:
@@ -76,7 +79,17 @@ class Relay:
         found = reap(self._wired.database, self._wired.ledger_times)
         if found.lost or found.resent or found.poisoned:
             log.warning("memory_jobs_recovered", lost=found.lost, resent=found.resent, poisoned=found.poisoned)
+        if time.monotonic() >= self._next_maintenance:
+            self._maintain()
         self._next_sweep = time.monotonic() + self._wired.settings.reaper_seconds
+
+    def _maintain(self) -> None:
+        done = maintain(self._wired.database, self._wired.retention)
+        if done != Maintained():
+            log.info("memory_maintenance_done", **asdict(done))
+        # A full batch is followed by the next one at the next sweep: in between, jobs are sent.
+        pause = 0.0 if done.has_more else self._wired.settings.maintenance_seconds
+        self._next_maintenance = time.monotonic() + pause
 
     def _pause(self, backend: str, error: str) -> None:
         log.warning("memory_relay_waiting", backend=backend, error=error)

@@ -58,6 +58,7 @@ def stack(
         lease_seconds=3,
         handoff_seconds=5,
         reaper_seconds=0.5,
+        maintenance_seconds=1,
     ) as running:
         yield running
 

@@ -18,7 +18,21 @@ from runtime.state import Phase, ProcessRecord, new_state, write_state
 
 TOKEN = "service-token-of-the-test"
 VERBS = (
-    *("up", "down", "status", "links", "token", "demo", "migrate", "relay", "worker", "api", "flower", "scrub"),
+    *(
+        "up",
+        "down",
+        "status",
+        "links",
+        "token",
+        "demo",
+        "migrate",
+        "relay",
+        "worker",
+        "api",
+        "flower",
+        "scrub",
+        "maintain",
+    ),
     *(f"jobs {verb}" for verb in ("list", "show", "retry", "restart", "cancel", "stats", "watch")),
     *(f"tokens {verb}" for verb in ("create", "list", "revoke")),
 )
