@@ -22,9 +22,10 @@ worker_prefetch_multiplier = 1
 task_soft_time_limit = 2 * _settings.llm_timeout_seconds + 80
 task_time_limit = task_soft_time_limit + 10
 
+_longest_wait = max(_settings.retry_delays)
 broker_transport_options = {
-    # More than two of the longest steps and the back-off: an earlier redelivery would only run steps twice.
-    "visibility_timeout": 900,
+    # A message that is out longer is delivered twice: more than two of the longest steps with the back-off between.
+    "visibility_timeout": max(900, round(2 * (task_time_limit + _longest_wait) + 60)),
     # The default sweep for unacknowledged messages takes 100 s.
     "unacked_restore_interval": 10,
     "unacked_restore_throttle": 3,

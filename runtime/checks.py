@@ -5,6 +5,12 @@ from __future__ import annotations
 import http.client
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from domain.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import redis
 
 _TIMEOUT_SECONDS = 2
 HEARTBEAT_SECONDS = 15.0
@@ -24,18 +30,44 @@ def postgres_answers(url: str) -> bool:
 def valkey_answers(url: str) -> bool:
     """A PING with the password; a server that still loads its data does not answer it."""
     import redis
-    from redis.backoff import NoBackoff
-    from redis.retry import Retry
 
-    client = redis.Redis.from_url(
-        url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS, retry=Retry(NoBackoff(), 0)
-    )
+    client = _client(url)
     try:
         return bool(client.ping())
     except redis.RedisError:
         return False
     finally:
         client.close()
+
+
+def check_broker(url: str) -> None:
+    """Refuse a broker that may throw messages away when its memory is full.
+
+    Raises:
+        ConfigurationError: with what to change.
+        redis.RedisError: the broker does not answer.
+    """
+    client = _client(url)
+    try:
+        memory = client.info("memory")
+    finally:
+        client.close()
+    policy = str(memory.get("maxmemory_policy", "noeviction"))
+    if policy != "noeviction":
+        raise ConfigurationError(
+            f"POCO_BROKER_URL: this server drops messages when its memory is full (maxmemory-policy {policy}). "
+            "Set it to noeviction: CONFIG SET maxmemory-policy noeviction, and in the server's configuration."
+        )
+
+
+def _client(url: str) -> redis.Redis:
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    return redis.Redis.from_url(
+        url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS, retry=Retry(NoBackoff(), 0)
+    )
 
 
 def http_answers(host: str, port: int, path: str) -> bool:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import structlog
 from kombu.exceptions import OperationalError as BrokerError
+from redis import RedisError
 
 from domain.errors import TransientError
+from runtime.checks import check_broker
 from runtime.logs import configure_logging
 from runtime.settings import required_secret
 from runtime.wiring import Services, process_services
@@ -48,18 +50,23 @@ class Relay:
         self._wired = wired
         self._stop = stop
         self._listener: Listener | None = None
+        self._broker_is_checked = False
         self._next_sweep = 0.0
         self._next_maintenance = 0.0
         self._heartbeat = os.environ.get("POCO_HEARTBEAT_FILE")
 
     def loop(self) -> None:
-        """Run rounds until told to stop; a backend that is away is waited for."""
+        """Run rounds until told to stop; a backend that is away is waited for.
+
+        Raises:
+            ConfigurationError: the broker may lose messages as it is set up.
+        """
         while not self._stop.is_set():
             try:
                 self.round()
             except TransientError as exc:
                 self._pause("database", exc.detail)
-            except (BrokerError, OSError) as exc:
+            except (BrokerError, RedisError, OSError) as exc:
                 self._pause("broker", type(exc).__name__)
         self._hang_up()
 
@@ -69,6 +76,10 @@ class Relay:
             Path(self._heartbeat).touch()
         if self._listener is None:
             self._listener = Listener(required_secret(self._wired.settings, "database_url"))
+        if not self._broker_is_checked:
+            # Only once: a broker that is away at the start is waited for like any other time.
+            check_broker(required_secret(self._wired.settings, "broker_url"))
+            self._broker_is_checked = True
         while send_ready(self._wired.database, send_chain):
             pass
         if time.monotonic() >= self._next_sweep:

@@ -120,6 +120,7 @@ def test_a_worker_of_a_cancelled_and_restarted_job_changes_nothing(
         ledger.complete(running, Advance())
 
 
+# Kind: vectorize-io/hindsight#2165.
 def test_cancelling_fences_the_running_worker_and_lets_the_next_job_go(
     ledger: SqlJobLedger, desk: SqlJobDesk, database: Database, scope: Scope
 ) -> None:

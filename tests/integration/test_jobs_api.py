@@ -69,6 +69,18 @@ def test_all_dead_jobs_of_a_kind_run_again_and_a_dry_run_changes_nothing(
     assert stack.finished(job_id)["outcome"] == "published"
 
 
+# Kind: vectorize-io/hindsight#1969.
+def test_what_died_in_an_outage_is_brought_back_once(stack: Stack, model: ScriptedModel, user_id: str) -> None:
+    busy = Reply(status=429, content="busy")
+    model.when(f"[{user_id}]", *[busy] * 4, reply_facts(["用户偏好用中文写周报"]))
+    job_id = stack.ingest(user_id, f"以后都用中文写周报 [{user_id}]", "好的")
+    assert stack.finished(job_id)["reason"] == "llm_rate_limited"
+    body = {"scope": f"test:{user_id}", "reason": ["backend_error"], "since": "1h", "why": "the provider is back"}
+    assert told(stack, "/v1/jobs/retry", **body).body["job_ids"] == [job_id]
+    assert stack.finished(job_id)["outcome"] == "published"
+    assert told(stack, "/v1/jobs/retry", **body).body["meant"] == 0
+
+
 def test_pages_follow_one_another(stack: Stack, stack_database: Database, user_id: str) -> None:
     made = [stack.ingest(user_id, f"谢谢 {number}", "好的") for number in range(3)]
     for job_id in made:
