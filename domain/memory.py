@@ -6,6 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from domain.candidate import JsonValue
+from domain.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose a memory is, where it comes from and who wrote it: the pipeline (`system`), a user or an agent."""
+
+    scope: Scope
+    source: str
+    metadata: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    agent_id: str | None = None
+    run_id: str | None = None
+    conversation_id: str | None = None
+    source_message_id: str | None = None
+    job_id: str | None = None
+    trace_id: str | None = None
+    operator_type: str = "system"
+    operator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

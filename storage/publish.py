@@ -5,23 +5,16 @@ The formats are mem0 2.0.12's own (mem0 study, section 2), so that stock mem0 re
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
-from sqlalchemy.dialects.postgresql import insert as pg_insert
+from sqlalchemy import Connection
 
-from domain.candidate import JsonValue
-from domain.facts import Entity, FactVerdict, StagedFact
+from domain.facts import FactVerdict, StagedFact
 from domain.jobs import Finish, Job, Outcome
-from domain.text import content_hash
+from domain.memory import Origin
+from storage.entities import link
 from storage.maintenance import expire
-from storage.rows import staged_payload
-from storage.tables import AuditRow, EntityRow, HistoryRow, MemoryRow
-
-SCHEMA_VERSION = 2
+from storage.memory_rows import insert_memory, write_audit, write_history
 
 
 def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> Finish:
@@ -30,14 +23,15 @@ def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> F
     Returns:
         `published` with the number inserted, or `no_effect` when all were known already.
     """
-    expire(connection, job.candidate.scope.key)
-    published = [fact for fact in staged if _insert_memory(connection, job, fact)]
+    origin = origin_of(job)
+    expire(connection, origin.scope.key)
+    published = [fact for fact in staged if insert_memory(connection, origin, fact)]
     if not published:
         counts = {"inserted": 0, "duplicates": len(staged)}
         return Finish(Outcome.NO_EFFECT, reason="already_known", counts=counts, trace=_trace(staged, published))
-    _write_history(connection, published)
-    _write_audit(connection, job, published)
-    _link_entities(connection, job.candidate.scope.key, published)
+    write_history(connection, published)
+    write_audit(connection, origin, "create", published)
+    link(connection, origin.scope.key, published)
     counts = {"inserted": len(published), "duplicates": len(staged) - len(published)}
     return Finish(Outcome.PUBLISHED, counts=counts, trace=_trace(staged, published))
 
@@ -47,108 +41,17 @@ def _trace(staged: Sequence[StagedFact], published: Sequence[StagedFact]) -> tup
     return tuple(FactVerdict(fact.id, None if fact.id in inserted else "already_known") for fact in staged)
 
 
-def _insert_memory(connection: Connection, job: Job, fact: StagedFact) -> bool:
-    statement = (
-        pg_insert(MemoryRow)
-        .values(id=fact.id, vector=list(fact.vector), payload=memory_payload(job, fact))
-        .on_conflict_do_nothing()
-        .returning(MemoryRow.id)
-    )
-    return connection.execute(statement).one_or_none() is not None
-
-
-def memory_payload(job: Job, fact: StagedFact) -> dict[str, JsonValue]:
-    """The payload of a memory row: the client's metadata, flat, beneath mem0's keys and ours."""
+def origin_of(job: Job) -> Origin:
+    """Where the memories of a job come from."""
     candidate = job.candidate
-    now = datetime.now(UTC).isoformat()
-    origin = {
-        "agent_id": candidate.agent_id,
-        "run_id": candidate.run_id,
-        "conversation_id": candidate.conversation_id,
-        "source_message_id": candidate.source_message_id,
-    }
-    return {
-        **candidate.metadata,
-        "created_at": now,
-        "updated_at": now,
-        **staged_payload(fact),
-        **{key: value for key, value in origin.items() if value is not None},
-        "user_id": candidate.scope.key,
-        "hash": content_hash(fact.text),
-        "source": candidate.kind.value,
-        "status": "active",
-        "job_id": job.id,
-        "trace_id": candidate.trace_id,
-        "memory_schema_version": SCHEMA_VERSION,
-    }
-
-
-def _write_history(connection: Connection, facts: Sequence[StagedFact]) -> None:
-    now = datetime.now(UTC)
-    rows = [
-        {
-            "id": uuid.uuid4(),
-            "memory_id": fact.id,
-            "new_memory": fact.text,
-            "event": "ADD",
-            "created_at": now,
-            "updated_at": now,
-            "role": fact.attributed_to,
-        }
-        for fact in facts
-    ]
-    connection.execute(insert(HistoryRow), rows)
-
-
-def _write_audit(connection: Connection, job: Job, facts: Sequence[StagedFact]) -> None:
-    rows = [
-        {
-            "memory_id": uuid.UUID(fact.id),
-            "scope": job.candidate.scope.key,
-            "operation": "create",
-            "operator_type": "system",
-            "reason": job.candidate.kind.value,
-            "job_id": uuid.UUID(job.id),
-            "trace_id": job.candidate.trace_id,
-            "after": {"data": fact.text},
-        }
-        for fact in facts
-    ]
-    connection.execute(insert(AuditRow), rows)
-
-
-def _link_entities(connection: Connection, scope: str, facts: Sequence[StagedFact]) -> None:
-    links = _links_by_name(facts)
-    known = _known_entities(connection, scope) if links else {}
-    for name, (entity, memory_ids) in links.items():
-        row = known.get(name)
-        if row is None:
-            payload = {
-                "data": entity.text,
-                "entity_type": entity.type.value,
-                "linked_memory_ids": sorted(memory_ids),
-                "user_id": scope,
-            }
-            connection.execute(insert(EntityRow).values(id=uuid.uuid4(), vector=list(entity.vector), payload=payload))
-        else:
-            linked = sorted({*row.payload.get("linked_memory_ids", []), *memory_ids})
-            payload = {**row.payload, "linked_memory_ids": linked}
-            connection.execute(update(EntityRow).where(EntityRow.id == row.id).values(payload=payload))
-
-
-def _links_by_name(facts: Sequence[StagedFact]) -> dict[str, tuple[Entity, set[str]]]:
-    links: dict[str, tuple[Entity, set[str]]] = {}
-    for fact in facts:
-        for entity in fact.entities:
-            links.setdefault(entity_key(entity.text), (entity, set()))[1].add(fact.id)
-    return links
-
-
-def _known_entities(connection: Connection, scope: str) -> dict[str, Any]:
-    statement = select(EntityRow.id, EntityRow.payload).where(EntityRow.payload["user_id"].astext == scope)
-    return {entity_key(str(row.payload.get("data", ""))): row for row in connection.execute(statement)}
-
-
-def entity_key(text: str) -> str:
-    """The spelling by which mem0 tells entities apart: lower case, single spaces."""
-    return " ".join(text.lower().split())
+    return Origin(
+        scope=candidate.scope,
+        source=candidate.kind.value,
+        metadata=candidate.metadata,
+        agent_id=candidate.agent_id,
+        run_id=candidate.run_id,
+        conversation_id=candidate.conversation_id,
+        source_message_id=candidate.source_message_id,
+        job_id=job.id,
+        trace_id=candidate.trace_id,
+    )

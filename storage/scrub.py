@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Text, cast, delete, insert, select, update
+from sqlalchemy import Text, cast, delete, insert, select, update
 
 from domain.candidate import JsonValue
 from storage.database import Database
+from storage.entities import unlink
 from storage.memories import shown_metadata
-from storage.tables import AuditRow, EntityRow, HistoryRow, MemoryRow
+from storage.tables import AuditRow, HistoryRow, MemoryRow
 
 PAGE = 500
 
@@ -59,7 +60,7 @@ class SqlMemoryStore:
                     memory_id=key, scope=scope, operation="delete", operator_type="operator", reason=reason
                 )
             )
-            _unlink(connection, scope, memory_id)
+            unlink(connection, scope, memory_id)
 
     def _rows(self, statement: Any) -> list[Any]:
         with self._database.transaction() as connection:
@@ -72,17 +73,3 @@ def _parts(value: Any) -> Iterator[tuple[str, Mapping[str, JsonValue]]]:
         yield value, {}
     elif isinstance(value, dict):
         yield str(value.get("data") or ""), shown_metadata(value)
-
-
-def _unlink(connection: Connection, scope: str, memory_id: str) -> None:
-    """Take the memory out of the entity index; an entity that nothing mentions goes as well."""
-    linked = EntityRow.payload["linked_memory_ids"]
-    statement = select(EntityRow.id, EntityRow.payload).where(
-        EntityRow.payload["user_id"].astext == scope, linked.contains([memory_id])
-    )
-    for row in connection.execute(statement).all():
-        rest = [other for other in row.payload["linked_memory_ids"] if other != memory_id]
-        change = (
-            update(EntityRow).values(payload={**row.payload, "linked_memory_ids": rest}) if rest else delete(EntityRow)
-        )
-        connection.execute(change.where(EntityRow.id == row.id))

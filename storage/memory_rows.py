@@ -1,0 +1,92 @@
+"""The rows that belong to one memory: its payload in mem0's format, its history, its line in the audit."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, insert
+from sqlalchemy.dialects.postgresql import insert as pg_insert
+
+from domain.candidate import JsonValue
+from domain.facts import StagedFact
+from domain.memory import Origin
+from domain.text import content_hash
+from storage.rows import staged_payload
+from storage.tables import AuditRow, HistoryRow, MemoryRow
+
+SCHEMA_VERSION = 2
+
+
+def insert_memory(connection: Connection, origin: Origin, fact: StagedFact) -> bool:
+    """Write the memory; False when the scope holds the same text already."""
+    statement = (
+        pg_insert(MemoryRow)
+        .values(id=fact.id, vector=list(fact.vector), payload=memory_payload(origin, fact))
+        .on_conflict_do_nothing()
+        .returning(MemoryRow.id)
+    )
+    return connection.execute(statement).one_or_none() is not None
+
+
+def memory_payload(origin: Origin, fact: StagedFact) -> dict[str, JsonValue]:
+    """The payload of a memory row: the client's metadata, flat, beneath mem0's keys and ours."""
+    now = datetime.now(UTC).isoformat()
+    known = {
+        "agent_id": origin.agent_id,
+        "run_id": origin.run_id,
+        "conversation_id": origin.conversation_id,
+        "source_message_id": origin.source_message_id,
+        "job_id": origin.job_id,
+        "trace_id": origin.trace_id,
+    }
+    return {
+        **origin.metadata,
+        "created_at": now,
+        "updated_at": now,
+        **staged_payload(fact),
+        **{key: value for key, value in known.items() if value is not None},
+        "user_id": origin.scope.key,
+        "hash": content_hash(fact.text),
+        "source": origin.source,
+        "status": "active",
+        "memory_schema_version": SCHEMA_VERSION,
+    }
+
+
+def write_history(connection: Connection, facts: Sequence[StagedFact]) -> None:
+    """Note in mem0's history that the facts were added."""
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "id": uuid.uuid4(),
+            "memory_id": fact.id,
+            "new_memory": fact.text,
+            "event": "ADD",
+            "created_at": now,
+            "updated_at": now,
+            "role": fact.attributed_to,
+        }
+        for fact in facts
+    ]
+    connection.execute(insert(HistoryRow), rows)
+
+
+def write_audit(connection: Connection, origin: Origin, operation: str, facts: Sequence[StagedFact]) -> None:
+    """Note who made the facts memories."""
+    rows = [
+        {
+            "memory_id": uuid.UUID(fact.id),
+            "scope": origin.scope.key,
+            "operation": operation,
+            "operator_type": origin.operator_type,
+            "operator": origin.operator,
+            "reason": origin.source,
+            "job_id": uuid.UUID(origin.job_id) if origin.job_id else None,
+            "trace_id": origin.trace_id,
+            "after": {"data": fact.text},
+        }
+        for fact in facts
+    ]
+    connection.execute(insert(AuditRow), rows)
