@@ -55,7 +55,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A claimed job as a step sees it. `messages` are the admitted ones from the second step on."""
+    """A claimed job as a step sees it. `messages` are the admitted ones from the second step on.
+
+    `is_managed`: the run has managed memories itself, so that its candidate stays out.
+    """
 
     id: str
     candidate: Candidate
@@ -63,6 +66,7 @@ class Job:
     fence: int
     messages: tuple[Message, ...] = ()
     staged: tuple[StagedFact, ...] = ()
+    is_managed: bool = False
 
 
 # One decision about a message or a fact: places and rule names, never text.

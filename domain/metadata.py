@@ -13,7 +13,10 @@ from domain.text import storable
 MAX_DEPTH = 8
 # What no client needs to see of a payload.
 INTERNAL_KEYS = frozenset(
-    {"data", "hash", "user_id", "text_lemmatized", "memory_schema_version", "job_id", "trace_id", "status", "evidence"}
+    {
+        *("data", "hash", "user_id", "text_lemmatized", "memory_schema_version", "job_id", "trace_id", "status"),
+        *("evidence", "evidence_mac"),
+    }
 )
 # What a client's metadata may not set, because mem0 or this service gives it a meaning.
 RESERVED_KEYS = INTERNAL_KEYS | {
@@ -30,6 +33,7 @@ RESERVED_KEYS = INTERNAL_KEYS | {
     "conversation_id",
     "source_message_id",
     "source",
+    "title",
     "type",
     "confidence",
     "importance",

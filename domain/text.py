@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]")
 LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['\u2019-][A-Za-z\u00c0-\u024f]+)*")
 SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.(?=\s)")
 _FULL_STOP = re.compile(r"[。．]\Z|(?<=[a-z0-9\"')]{2})(?<!etc)(?<!Inc)(?<!Ltd)\.\Z")
+_BETWEEN = re.compile(r"[\W_]+")
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -30,6 +32,11 @@ def storable(text: str) -> str:
 def canonical(text: str) -> str:
     """One spelling for one statement: single spaces, no final full stop; abbreviations keep theirs."""
     return _FULL_STOP.sub("", " ".join(text.split()))
+
+
+def loose(text: str) -> str:
+    """Letters and digits only, in one width and case: what two spellings of one statement have in common."""
+    return _BETWEEN.sub("", unicodedata.normalize("NFKC", text)).casefold()
 
 
 def ending(text: str, limit: int) -> str:

@@ -17,11 +17,11 @@ from typing import TypeAlias
 from domain.candidate import Message, Role
 from domain.facts import Evidence
 from domain.ports import WordFinder
+from domain.sentences import Span, clauses, sentences
 from domain.text import HAN
 from pipeline import grounding_cues as cues
 from pipeline.contrasts import swapped
 from pipeline.numbers import missing_numbers
-from pipeline.sentences import Span, clauses, sentences
 
 # Shares of a fact's content that have to stand in its source: in all of it, and in the one best sentence.
 _SUPPORT = 0.4

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TypeAlias
 
 from domain.errors import Backend, Fenced, PermanentError, TransientError
-from domain.jobs import Advance, AlreadyDone, Claimed, Job, NotOurs, NotYet, Step, StepResult
+from domain.jobs import Advance, AlreadyDone, Claimed, Finish, Job, NotOurs, NotYet, Outcome, Step, StepResult
 from domain.ports import JobLedger
 
 StepFunction: TypeAlias = Callable[[Job], StepResult]
@@ -70,6 +70,10 @@ def run_step(
 
 def _run_claimed(claim: Claimed, ledger: JobLedger, function: StepFunction, keep_alive: KeepAlive) -> Signal:
     job = claim.job
+    if job.is_managed:
+        # Nothing is asked of a model that would be dropped at the end.
+        ledger.complete(job, Finish(Outcome.SKIPPED_MANAGED, reason="run_managed"))
+        return Stop("finished")
     try:
         with keep_alive(job):
             result = function(job)

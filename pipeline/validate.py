@@ -6,7 +6,6 @@ from the conversation is not a fact.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -18,14 +17,13 @@ from admission.secrets import find_secret
 from domain.candidate import Message, Role
 from domain.facts import Evidence, FactFault, FactVerdict, StagedFact
 from domain.jobs import Advance, Finish, Job, Outcome, StepResult
-from domain.text import han_count
+from domain.sentences import sentences
+from domain.text import han_count, loose
 from pipeline.evidence import in_original
 from pipeline.grounding import Words, ground
-from pipeline.sentences import sentences
 
 _ROLES = (Role.USER, Role.ASSISTANT)
 _MOST_SENTENCES = 2
-_LETTERS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +78,11 @@ def _check(fact: StagedFact, job: Job, *, max_chars: int, words: Words) -> _Chec
 
 def _is_statement(text: str) -> bool:
     """More than one word: a lone noun says nothing about anybody."""
-    return han_count(text) >= 4 or len(text.split()) >= 2 or len(_LETTERS.sub("", text)) >= 8
+    return han_count(text) >= 4 or len(text.split()) >= 2 or len(loose(text)) >= 8
 
 
 def _is_whole_conversation(text: str, messages: Sequence[Message]) -> bool:
     """Whether a fact repeats everything that both sides said instead of stating something."""
-    parts = [loose for message in messages if (loose := _LETTERS.sub("", message.content).casefold())]
-    loose_text = _LETTERS.sub("", text).casefold()
-    return len(parts) > 1 and all(part in loose_text for part in parts)
+    parts = [part for message in messages if (part := loose(message.content))]
+    whole = loose(text)
+    return len(parts) > 1 and all(part in whole for part in parts)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import aliased
 from domain.jobs import OPEN_STATUSES, AlreadyDone, Claim, Job, NotOurs, NotYet, Status, Step
 from storage.clock import from_now
 from storage.rows import candidate_from_row, messages_from_json, staged_from_row
+from storage.runs import is_managed
 from storage.tables import JobRow, StagedRow
 
 
@@ -81,4 +82,5 @@ def load_job(connection: Connection, row: Any, step: Step) -> Job:
         fence=row.fence,
         messages=messages_from_json(row.messages),
         staged=tuple(staged_from_row(fact) for fact in staged),
+        is_managed=is_managed(connection, row.scope, row.run_id),
     )

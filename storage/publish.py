@@ -6,6 +6,7 @@ The formats are mem0 2.0.12's own (mem0 study, section 2), so that stock mem0 re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -13,32 +14,55 @@ from domain.facts import FactVerdict, StagedFact
 from domain.jobs import Finish, Job, Outcome
 from domain.memory import Origin
 from storage.entities import link
+from storage.forgotten import EVIDENCE_MAC, evidence_marks, forgotten, marker
 from storage.maintenance import expire
 from storage.memory_rows import insert_memory, write_audit, write_history
+from storage.runs import is_managed
+
+ALREADY_KNOWN = "already_known"
+FORGOTTEN_BEFORE = "forgotten_before"
 
 
 def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> Finish:
-    """Write every fact the scope does not hold yet. The caller holds the scope's lock.
+    """Write every fact the scope neither holds nor has forgotten. The caller holds the scope's lock.
 
     Returns:
-        `published` with the number inserted, or `no_effect` when all were known already.
+        `published` with the number inserted; `no_effect` when all were known or forgotten before; `skipped_managed`
+        when the run has managed memories itself meanwhile.
     """
     origin = origin_of(job)
-    expire(connection, origin.scope.key)
-    published = [fact for fact in staged if insert_memory(connection, origin, fact)]
+    scope = origin.scope.key
+    if is_managed(connection, scope, origin.run_id):
+        return Finish(Outcome.SKIPPED_MANAGED, reason="run_managed")
+    expire(connection, scope)
+    made = marker(connection, scope)
+    evidence = evidence_marks(job, staged, made)
+    gone = forgotten(connection, staged, evidence, made)
+    wanted = [_with_mark(fact, evidence[fact.id]) for fact in staged if fact.id not in gone]
+    published = [fact for fact in wanted if insert_memory(connection, origin, fact)]
+    inserted = {fact.id for fact in published}
+    counts = {"inserted": len(published), "duplicates": len(wanted) - len(published)}
+    if gone:
+        counts["forgotten_before"] = len(gone)
+    trace = tuple(FactVerdict(fact.id, _rule(fact.id, inserted, gone)) for fact in staged)
     if not published:
-        counts = {"inserted": 0, "duplicates": len(staged)}
-        return Finish(Outcome.NO_EFFECT, reason="already_known", counts=counts, trace=_trace(staged, published))
+        reason = ALREADY_KNOWN if wanted else FORGOTTEN_BEFORE
+        return Finish(Outcome.NO_EFFECT, reason=reason, counts=counts, trace=trace)
     write_history(connection, published)
     write_audit(connection, origin, "create", published)
-    link(connection, origin.scope.key, published)
-    counts = {"inserted": len(published), "duplicates": len(staged) - len(published)}
-    return Finish(Outcome.PUBLISHED, counts=counts, trace=_trace(staged, published))
+    link(connection, scope, published)
+    return Finish(Outcome.PUBLISHED, counts=counts, trace=trace)
 
 
-def _trace(staged: Sequence[StagedFact], published: Sequence[StagedFact]) -> tuple[FactVerdict, ...]:
-    inserted = {fact.id for fact in published}
-    return tuple(FactVerdict(fact.id, None if fact.id in inserted else "already_known") for fact in staged)
+def _with_mark(fact: StagedFact, evidence: str | None) -> StagedFact:
+    """The fact with the mark that it will leave when it is forgotten."""
+    return replace(fact, payload={**fact.payload, EVIDENCE_MAC: evidence}) if evidence else fact
+
+
+def _rule(fact_id: str, inserted: set[str], gone: set[str]) -> str | None:
+    if fact_id in inserted:
+        return None
+    return FORGOTTEN_BEFORE if fact_id in gone else ALREADY_KNOWN
 
 
 def origin_of(job: Job) -> Origin:

@@ -218,6 +218,34 @@ class AuditRow(Base):
     created_at: Mapped[datetime] = _created()
 
 
+class ForgottenRow(Base):
+    """A fact that must not come back: keyed HMACs of its text and of the sentence it came from, never the text."""
+
+    __tablename__ = "memory_forgotten"
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    scope: Mapped[str] = mapped_column(Text)
+    memory_id: Mapped[uuid.UUID | None] = mapped_column(Uuid)
+    text_mac: Mapped[str] = mapped_column(Text)
+    evidence_mac: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = _created()
+
+    __table_args__ = (
+        Index("ix_memory_forgotten_text", "scope", "text_mac"),
+        Index("ix_memory_forgotten_evidence", "scope", "evidence_mac"),
+    )
+
+
+class RunRow(Base):
+    """A run that managed memories itself."""
+
+    __tablename__ = "memory_runs"
+
+    scope: Mapped[str] = mapped_column(Text, primary_key=True)
+    run_id: Mapped[str] = mapped_column(Text, primary_key=True)
+    created_at: Mapped[datetime] = _created()
+
+
 class TokenRow(Base):
     """A service token: its public id and the hash of all of it."""
 
@@ -237,7 +265,7 @@ class TokenRow(Base):
 
 
 class SchemaRow(Base):
-    """What this database was made for: the embedding model and its vector length."""
+    """What this database was made for: the embedding model and its vector length; and the key of forgotten texts."""
 
     __tablename__ = "memory_schema"
 

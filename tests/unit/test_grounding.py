@@ -6,10 +6,10 @@ import pytest
 
 from domain.candidate import Message, Role
 from domain.facts import Evidence
+from domain.sentences import clauses, sentences
 from pipeline.evidence import in_original
 from pipeline.grounding import Ungrounded, ground
 from pipeline.numbers import missing_numbers, numbers
-from pipeline.sentences import clauses, sentences
 from runtime.wiring import grounding_words
 
 WORDS = grounding_words()
