@@ -9,6 +9,7 @@ from api import problems
 from api.auth import protect
 from api.health import health
 from api.jobs import jobs
+from api.lifecycle import lifecycle
 from api.memories import memories
 from domain.errors import TransientError
 from runtime.logs import configure_logging
@@ -34,7 +35,7 @@ def create_app(services: Services | None = None) -> Flask:
     # JSON may escape each character of a message to six bytes.
     app.config["MAX_CONTENT_LENGTH"] = 6 * services.settings.max_candidate_bytes + _BODY_OVERHEAD
     app.extensions["poco"] = services
-    for blueprint in (health, jobs, memories):
+    for blueprint in (health, jobs, memories, lifecycle):
         app.register_blueprint(blueprint)
     protect(app)
     problems.register(app)

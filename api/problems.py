@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import structlog
 from flask import Flask, Response, g, jsonify, request
 from pydantic import ValidationError
@@ -28,9 +31,22 @@ def register(app: Flask) -> None:
     app.register_error_handler(Exception, _on_fault)
 
 
-def problem(status: int, code: str, detail: str, errors: list[FieldProblem] | None = None) -> Response:
-    """One problem, ready to be answered."""
-    body: dict[str, object] = {"type": "about:blank", "title": code, "status": status, "code": code, "detail": detail}
+def problem(
+    status: int,
+    code: str,
+    detail: str,
+    errors: list[FieldProblem] | None = None,
+    extra: Mapping[str, object] = MappingProxyType({}),
+) -> Response:
+    """One problem, ready to be answered; `extra` are more members of it."""
+    body: dict[str, object] = {
+        **extra,
+        "type": "about:blank",
+        "title": code,
+        "status": status,
+        "code": code,
+        "detail": detail,
+    }
     if errors is not None:
         body["errors"] = [{"field": e.field, "rule": e.rule, "message": e.message} for e in errors]
     response = jsonify(body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +13,20 @@ from domain.candidate import Candidate, JsonValue, Message
 from domain.errors import PermanentError, TransientError
 from domain.facts import Entity, Fact, StagedFact, Vector
 from domain.jobs import Claim, Explanation, Job, JobView, Step, StepResult, Submission
-from domain.memory import Neighbour
+from domain.lifecycle import (
+    Changed,
+    Details,
+    HistoryEntry,
+    ItemFilter,
+    ItemPage,
+    MemoryItem,
+    Overview,
+    Topic,
+    Traces,
+    Wording,
+    Writer,
+)
+from domain.memory import Neighbour, Origin
 from domain.operations import Act, Acted, AuditEntry, JobCounts, JobFilter, JobPage, Operator
 from domain.scope import Scope
 
@@ -228,6 +241,74 @@ class MemoryStore(Protocol):
 
     def remove(self, memory_id: str, *, reason: str) -> None:
         """Delete a memory and every text of it, with its entity links; history and audit keep that it was."""
+
+
+class MemoryKeeper(Protocol):
+    """Changes single memories on purpose, each in one transaction. Ids are UUIDs.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE.
+    """
+
+    def note_run(self, scope: Scope, run_id: str) -> None:
+        """A run manages memories itself: its own candidate stays out, also one that is queued already."""
+
+    def add(self, origin: Origin, fact: StagedFact) -> Changed:
+        """Write one memory; a text that was forgotten before is welcome again."""
+
+    def update(
+        self, scope: Scope, memory_id: str, wording: Wording | None, details: Details, writer: Writer
+    ) -> Changed:
+        """Change text, details or both of a memory; its id, its owner and its creation stay."""
+
+    def archive(self, scope: Scope, memory_id: str, writer: Writer) -> Changed:
+        """Take a memory out of every recall and list; restorable."""
+
+    def restore(self, scope: Scope, memory_id: str, writer: Writer) -> Changed:
+        """Bring an archived memory back."""
+
+    def item(self, scope: Scope, memory_id: str) -> MemoryItem | None:
+        """One memory of the scope, whatever its status."""
+
+    def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry] | None:
+        """Every change of a memory of the scope, oldest first; None when the scope has none of this id."""
+
+
+class MemoryListing(Protocol):
+    """A user's memories to look at; no model is needed.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE.
+    """
+
+    def page(self, scope: Scope, wanted: ItemFilter, *, limit: int, cursor: str | None = None) -> ItemPage:
+        """Up to `limit` memories, the latest first; raises InvalidField on a cursor that is none."""
+
+    def overview(self, scope: Scope, *, time_zone: str, days: int) -> Overview:
+        """Totals and, for each of the last days of the user's time zone, how many were added."""
+
+    def topics(self, scope: Scope, *, limit: int) -> list[Topic]:
+        """The names mentioned most."""
+
+    def related(self, scope: Scope, memory_id: str, *, limit: int) -> list[Neighbour] | None:
+        """The memories nearest to one of the scope, without itself; None when the scope has none of this id."""
+
+
+class Eraser(Protocol):
+    """Forgets for good, with a receipt.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE; `forget_all` answers with it instead.
+    """
+
+    def forget(self, scope: Scope, memory_id: str, writer: Writer) -> Changed:
+        """Remove one memory and every copy of it."""
+
+    def forget_all(self, scope: Scope, writer: Writer, progress: Callable[[int], None] = ...) -> Changed:
+        """Remove everything of a user in batches; when it is interrupted, the next call goes on."""
+
+    def scan(self, scope: Scope, memory_id: str | None = None) -> Traces:
+        """What of a user, or of one memory of theirs, stands in each store, read anew."""
 
 
 class Calibration(Protocol):

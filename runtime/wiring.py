@@ -11,12 +11,15 @@ from domain.jobs import Step
 from domain.ports import (
     Calibration,
     Embedder,
+    Eraser,
     ExtractionModel,
     Extractor,
     JobDesk,
     JobLedger,
     JobStats,
     MemoryIndex,
+    MemoryKeeper,
+    MemoryListing,
     MemoryStore,
     TokenStore,
 )
@@ -31,15 +34,20 @@ from pipeline.cleanup import cleanup_step
 from pipeline.extract import extract_step
 from pipeline.grounding import Words
 from pipeline.language import LanguageTools, check_language_step
+from pipeline.manage import ManageTools
 from pipeline.relink import relink_step
 from pipeline.runner import StepFunction
 from pipeline.submit import SizeLimits
 from pipeline.validate import validate_step
+from pipeline.wording import WordingTools
 from runtime.settings import Settings, load_settings, required_secret
 from storage.calibrate import load_calibration
 from storage.database import Database
 from storage.desk import SqlJobDesk
+from storage.forget import SqlEraser
+from storage.keeper import SqlMemoryKeeper
 from storage.ledger import LedgerTimes, OpenJobLimits, SqlJobLedger
+from storage.listing import SqlMemoryListing
 from storage.maintenance import Retention
 from storage.mem0_adapter import Inference, Mem0Extractor
 from storage.memories import SqlMemoryIndex
@@ -106,6 +114,35 @@ class Services:
     def store(self) -> MemoryStore:
         """Every stored memory, for maintenance."""
         return SqlMemoryStore(self.database)
+
+    @cached_property
+    def keeper(self) -> MemoryKeeper:
+        """Changes of single memories."""
+        return SqlMemoryKeeper(self.database)
+
+    @cached_property
+    def listing(self) -> MemoryListing:
+        """A user's memories to look at."""
+        return SqlMemoryListing(self.database)
+
+    @cached_property
+    def manage_tools(self) -> ManageTools:
+        """What it takes to change memories on purpose."""
+        from nlp.entities import recognise
+        from nlp.segment import terms
+
+        return ManageTools(
+            keeper=self.keeper,
+            eraser=self.eraser,
+            wording=WordingTools(self.embedder, recognise, terms),
+            max_chars=self.settings.fact_max_chars,
+            max_metadata_bytes=self.settings.max_metadata_bytes,
+        )
+
+    @cached_property
+    def eraser(self) -> Eraser:
+        """Forgetting for good."""
+        return SqlEraser(self.database)
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.dialects.postgresql import array
 
 from domain.facts import Entity, StagedFact
 from storage.tables import EntityRow
@@ -50,14 +51,15 @@ def entity_key(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def unlink(connection: Connection, scope: str, memory_id: str) -> None:
-    """Take the memory out of the entity index; an entity that nothing mentions goes as well."""
+def unlink(connection: Connection, scope: str, memory_ids: Sequence[str]) -> None:
+    """Take memories out of the index; an entity that nothing mentions any more goes as well."""
+    gone = set(memory_ids)
     linked = EntityRow.payload["linked_memory_ids"]
     statement = select(EntityRow.id, EntityRow.payload).where(
-        EntityRow.payload["user_id"].astext == scope, linked.contains([memory_id])
+        EntityRow.payload["user_id"].astext == scope, linked.has_any(array(memory_ids))
     )
     for row in connection.execute(statement).all():
-        rest = [other for other in row.payload["linked_memory_ids"] if other != memory_id]
+        rest = [other for other in row.payload["linked_memory_ids"] if other not in gone]
         change = (
             update(EntityRow).values(payload={**row.payload, "linked_memory_ids": rest}) if rest else delete(EntityRow)
         )

@@ -27,7 +27,7 @@ class SqlMemoryIndex:
         distance = MemoryRow.vector.cosine_distance(list(vector))
         statement = (
             select(MemoryRow.id, MemoryRow.payload, (1 - distance).label("similarity"))
-            .where(*_visible(scope))
+            .where(*visible(scope))
             .order_by(distance)
             .limit(limit)
         )
@@ -39,7 +39,8 @@ class SqlMemoryIndex:
         ]
 
 
-def _visible(scope: Scope) -> tuple[Any, ...]:
+def visible(scope: Scope) -> tuple[Any, ...]:
+    """The active, unexpired memories of a scope, as SQL conditions."""
     payload = MemoryRow.payload
     today = datetime.now(UTC).date().isoformat()
     expires = payload["expiration_date"].astext

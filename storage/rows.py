@@ -11,6 +11,8 @@ import numpy as np
 from domain.candidate import Candidate, Cut, Form, JsonValue, Kind, Message, Role
 from domain.facts import Entity, EntityType, Evidence, FactVerdict, StagedFact, Vector
 from domain.jobs import JobView, Outcome, Status, Step, TraceEntry
+from domain.lifecycle import Details, MemoryItem
+from domain.metadata import RESERVED_KEYS
 from domain.scope import Scope
 
 
@@ -127,6 +129,25 @@ def vector_from_row(value: Any) -> Vector:
     if isinstance(value, str):
         value = json.loads(value)
     return tuple(float(number) for number in np.asarray(value, dtype=np.float32))
+
+
+def memory_item(row: Any) -> MemoryItem:
+    """What a user may see of a memory row, also of one that an older mem0 wrote."""
+    payload = row.payload
+    evidence = payload.get("evidence")
+    known = {key: payload.get(key) for key in ("type", "title", "confidence", "importance", "sensitivity")}
+    own = {key: value for key, value in payload.items() if key not in RESERVED_KEYS}
+    details = Details(
+        **known, is_explicit=payload.get("is_explicit"), expires_at=payload.get("expiration_date"), metadata=own
+    )
+    return MemoryItem(
+        id=str(row.id),
+        content=str(payload.get("data") or ""),
+        status=str(payload.get("status") or "active"),
+        details=details,
+        evidence=Evidence(**evidence) if evidence else None,
+        **{key: payload.get(key) for key in ("source", "run_id", "agent_id", "created_at", "updated_at")},
+    )
 
 
 def job_view(row: Any) -> JobView:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Text, cast, delete, insert, select, update
+from sqlalchemy import Text, cast, delete, func, select, update
 
 from domain.candidate import JsonValue
+from domain.lifecycle import Writer
 from storage.database import Database
-from storage.entities import unlink
+from storage.forget import SqlEraser
 from storage.memories import shown_metadata
 from storage.tables import AuditRow, HistoryRow, MemoryRow
 
@@ -23,6 +23,7 @@ class SqlMemoryStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._eraser = SqlEraser(database)
 
     def texts(self) -> Iterator[tuple[str, str, Mapping[str, JsonValue]]]:
         """Memory id, text and metadata, table by table in the order of the primary key; nothing is locked."""
@@ -39,28 +40,17 @@ class SqlMemoryStore:
                 page = self._rows(statement.where(table.id > page[-1][0]))
 
     def remove(self, memory_id: str, *, reason: str) -> None:
-        """Delete the memory, its links and every text of its history and audit; that it was deleted stays in both."""
-        key, now = uuid.UUID(memory_id), datetime.now(UTC)
+        """Forget the memory with every copy; of one that is gone already, the texts that outlived it."""
+        key = uuid.UUID(memory_id)
         with self._database.transaction() as connection:
-            deleted = delete(MemoryRow).where(MemoryRow.id == key).returning(MemoryRow.payload["user_id"].astext)
-            scope = next((row[0] or "" for row in connection.execute(deleted)), None)
-            connection.execute(
-                update(HistoryRow).where(HistoryRow.memory_id == memory_id).values(old_memory=None, new_memory=None)
-            )
-            connection.execute(update(AuditRow).where(AuditRow.memory_id == key).values(before=None, after=None))
+            owner = func.coalesce(MemoryRow.payload["user_id"].astext, "")
+            scope = connection.execute(select(owner).where(MemoryRow.id == key)).scalar_one_or_none()
             if scope is None:
-                return
-            connection.execute(
-                insert(HistoryRow).values(
-                    id=uuid.uuid4(), memory_id=memory_id, event="DELETE", is_deleted=1, created_at=now, updated_at=now
-                )
-            )
-            connection.execute(
-                insert(AuditRow).values(
-                    memory_id=key, scope=scope, operation="delete", operator_type="operator", reason=reason
-                )
-            )
-            unlink(connection, scope, memory_id)
+                connection.execute(delete(HistoryRow).where(HistoryRow.memory_id == memory_id))
+                connection.execute(update(AuditRow).where(AuditRow.memory_id == key).values(before=None, after=None))
+        if scope is not None:
+            # Another program's row may belong to something that is no scope of ours, or to nobody.
+            self._eraser.forget_in(scope, memory_id, Writer("operator", reason=reason))
 
     def _rows(self, statement: Any) -> list[Any]:
         with self._database.transaction() as connection:

@@ -10,7 +10,10 @@ from typing import Any
 
 from domain.access import TokenView
 from domain.jobs import JobView
+from domain.lifecycle import MemoryItem
+from domain.memory import Neighbour
 from domain.operations import Acted, AuditEntry, JobCounts
+from domain.ports import Calibration
 
 
 def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,6 +34,19 @@ def audit_document(entries: Sequence[AuditEntry]) -> list[dict[str, Any]]:
 def token_document(token: TokenView) -> dict[str, Any]:
     """A service token by its name, never itself."""
     return plain(asdict(token))
+
+
+def item_document(item: MemoryItem) -> dict[str, Any]:
+    """A memory as its user may see it; what is known about it stands beside its text."""
+    shown = asdict(item)
+    details = shown.pop("details")
+    return {**shown, **details}
+
+
+def neighbour_document(memory: Neighbour, calibration: Calibration) -> dict[str, Any]:
+    """A memory that is near another one, with the calibrated score."""
+    score = round(calibration.score(memory.similarity), 4)
+    return {"id": memory.id, "content": memory.text, "score": score, "metadata": dict(memory.metadata)}
 
 
 def acted_document(acted: Acted) -> dict[str, Any]:

@@ -72,18 +72,13 @@ def test_a_stored_secret_is_reported_and_removed_with_everything_that_repeats_it
     with database.transaction() as connection:
         left = [str(row.id) for row in connection.execute(select(MemoryRow.id).where(_of(scope)))]
         links = [row.payload["linked_memory_ids"] for row in connection.execute(_entities(scope))]
-        texts = connection.execute(
-            select(HistoryRow.old_memory, HistoryRow.new_memory, HistoryRow.event).where(
-                HistoryRow.memory_id.in_([bad, once])
-            )
-        ).all()
+        history = connection.execute(select(HistoryRow.memory_id).where(HistoryRow.memory_id.in_([bad, once]))).all()
         audit = connection.execute(select(AuditRow.operation, AuditRow.after).where(AuditRow.scope == scope.key)).all()
     assert (left, links) == ([good], [[good]])
-    assert {(row.old_memory, row.new_memory) for row in texts} == {(None, None)}
-    assert sorted(row.event for row in texts) == ["DELETE", "DELETE", "UPDATE", "UPDATE"]
+    assert history == []
     kept = [row.after for row in audit if row.operation == "create" and row.after is not None]
     assert (sorted(row.operation for row in audit), kept) == (
-        ["create"] * 3 + ["delete"] * 2,
+        ["create"] * 3 + ["forget"] * 2,
         [{"data": "用户喜欢喝茶"}],
     )
     assert run(database, delete=True) == []
@@ -97,10 +92,10 @@ def test_history_of_a_memory_that_is_gone_and_rows_without_an_owner_are_cleared_
     assert {finding.memory_id for finding in run(database, delete=True)} == {gone, str(unowned)}
     with database.transaction() as connection:
         texts = connection.execute(select(HistoryRow.new_memory).where(HistoryRow.memory_id == gone)).scalars().all()
-        assert texts == [None]
+        assert texts == []
         assert connection.execute(select(MemoryRow.id).where(MemoryRow.id == unowned)).all() == []
         audit = connection.execute(select(AuditRow.operation).where(AuditRow.memory_id == unowned)).scalars().all()
-        assert audit == ["delete"]
+        assert audit == ["forget"]
 
 
 def test_more_rows_than_a_page_are_all_checked(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,218 @@
+"""Changes of single memories on purpose: add, correct, archive, restore; each one transaction under the scope lock."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from domain.candidate import JsonValue
+from domain.facts import StagedFact
+from domain.lifecycle import (
+    Changed,
+    ChangeStatus,
+    Details,
+    HistoryEntry,
+    MemoryItem,
+    Wording,
+    Writer,
+)
+from domain.memory import Origin
+from domain.scope import Scope
+from domain.text import content_hash
+from storage.database import Database, lock_scope
+from storage.entities import link, unlink
+from storage.forgotten import EVIDENCE_MAC, lift, mark_forgotten, marker
+from storage.maintenance import expire
+from storage.memory_rows import SCHEMA_VERSION, insert_memory, write_audit, write_history
+from storage.rows import memory_item
+from storage.runs import mark_managed
+from storage.tables import AuditRow, HistoryRow, MemoryRow
+
+ACTIVE, ARCHIVED = "active", "archived"
+# What stops being true of a memory whose text a person has changed.
+_OF_THE_OLD_TEXT = ("evidence", EVIDENCE_MAC)
+
+
+class SqlMemoryKeeper:
+    """domain.ports.MemoryKeeper on PostgreSQL."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note_run(self, scope: Scope, run_id: str) -> None:
+        """A run manages memories itself: its own candidate stays out, also one that is queued already."""
+        with self._database.transaction() as connection:
+            lock_scope(connection, scope.key)
+            mark_managed(connection, scope.key, run_id)
+
+    def add(self, origin: Origin, fact: StagedFact) -> Changed:
+        """Write one memory; a text that was forgotten before is welcome again."""
+        scope = origin.scope.key
+        with self._database.transaction() as connection:
+            lock_scope(connection, scope)
+            expire(connection, scope)
+            lift(connection, marker(connection, scope), fact.text)
+            if not insert_memory(connection, origin, fact):
+                return Changed(ChangeStatus.ALREADY_KNOWN, _same_text(connection, scope, fact.text))
+            write_history(connection, [fact])
+            write_audit(connection, origin, "create", [fact])
+            link(connection, scope, [fact])
+        return Changed(ChangeStatus.ADDED, fact.id, inserted_count=1)
+
+    def update(
+        self, scope: Scope, memory_id: str, wording: Wording | None, details: Details, writer: Writer
+    ) -> Changed:
+        """Change text, details or both of a memory; its id, its owner and its creation stay."""
+        try:
+            with self._database.transaction() as connection:
+                lock_scope(connection, scope.key)
+                row = _locked(connection, memory_id)
+                refusal = _refusal(row, scope, memory_id)
+                if refusal is not None:
+                    return refusal
+                payload = _changed(row.payload, wording, details)
+                if payload == row.payload:
+                    return Changed(ChangeStatus.UNCHANGED, memory_id)
+                _rewrite(connection, row, payload, wording, writer)
+        except IntegrityError:
+            return Changed(ChangeStatus.REJECTED, memory_id, reason="already_known")
+        return Changed(ChangeStatus.UPDATED, memory_id)
+
+    def archive(self, scope: Scope, memory_id: str, writer: Writer) -> Changed:
+        """Take a memory out of every recall and list; restorable."""
+        return self._set_status(scope, memory_id, ARCHIVED, writer)
+
+    def restore(self, scope: Scope, memory_id: str, writer: Writer) -> Changed:
+        """Bring an archived memory back."""
+        return self._set_status(scope, memory_id, ACTIVE, writer)
+
+    def item(self, scope: Scope, memory_id: str) -> MemoryItem | None:
+        """One memory of the scope, whatever its status."""
+        with self._database.transaction() as connection:
+            statement = select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == uuid.UUID(memory_id))
+            row = connection.execute(statement).one_or_none()
+        return memory_item(row) if row is not None and row.payload.get("user_id") == scope.key else None
+
+    def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry] | None:
+        """Every change of a memory of the scope, oldest first; None when the scope has none of this id."""
+        if self.item(scope, memory_id) is None:
+            return None
+        with self._database.transaction() as connection:
+            rows = connection.execute(select(HistoryRow.__table__).where(HistoryRow.memory_id == memory_id)).all()
+        entries = [
+            HistoryEntry(row.event, row.old_memory, row.new_memory, row.updated_at or row.created_at) for row in rows
+        ]
+        return sorted(entries, key=lambda entry: entry.at or datetime.min.replace(tzinfo=UTC))
+
+    def _set_status(self, scope: Scope, memory_id: str, status: str, writer: Writer) -> Changed:
+        with self._database.transaction() as connection:
+            lock_scope(connection, scope.key)
+            row = _locked(connection, memory_id)
+            refusal = _refusal(row, scope, memory_id)
+            if refusal is not None:
+                return refusal
+            if row.payload.get("status", ACTIVE) == status:
+                return Changed(ChangeStatus.UNCHANGED, memory_id)
+            payload = {**row.payload, "status": status, "updated_at": _now()}
+            connection.execute(update(MemoryRow).where(MemoryRow.id == row.id).values(payload=payload))
+            operation = "archive" if status == ARCHIVED else "restore"
+            _note(connection, row, operation, writer)
+        return Changed(ChangeStatus.ARCHIVED if status == ARCHIVED else ChangeStatus.RESTORED, memory_id)
+
+
+def _locked(connection: Connection, memory_id: str) -> Any:
+    statement = select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == uuid.UUID(memory_id)).with_for_update()
+    return connection.execute(statement).one_or_none()
+
+
+def _refusal(row: Any, scope: Scope, memory_id: str) -> Changed | None:
+    if row is None:
+        return Changed(ChangeStatus.NOT_FOUND, memory_id)
+    return None if row.payload.get("user_id") == scope.key else Changed(ChangeStatus.FORBIDDEN, memory_id)
+
+
+def _changed(old: dict[str, JsonValue], wording: Wording | None, details: Details) -> dict[str, JsonValue]:
+    """The new payload; the same object of values when nothing changes."""
+    payload = {**old, **details.given}
+    if wording is not None and wording.text != old.get("data"):
+        payload = {key: value for key, value in payload.items() if key not in _OF_THE_OLD_TEXT}
+        payload |= {
+            "data": wording.text,
+            "hash": content_hash(wording.text),
+            "text_lemmatized": wording.text_lemmatized,
+            "memory_schema_version": SCHEMA_VERSION,
+            "status": old.get("status", ACTIVE),
+        }
+    return payload if payload == old else {**payload, "updated_at": _now()}
+
+
+def _rewrite(
+    connection: Connection, row: Any, payload: dict[str, Any], wording: Wording | None, writer: Writer
+) -> None:
+    scope, memory_id = str(payload["user_id"]), str(row.id)
+    values: dict[str, Any] = {"payload": payload}
+    if wording is not None and payload["data"] != row.payload.get("data"):
+        values["vector"] = list(wording.vector)
+        unlink(connection, scope, [memory_id])
+        link(connection, scope, [StagedFact(memory_id, wording.text, wording.vector, None, entities=wording.entities)])
+        made = marker(connection, scope)
+        lift(connection, made, wording.text)
+        old = str(row.payload.get("data") or "")
+        mark_forgotten(connection, made, [(memory_id, old, row.payload.get(EVIDENCE_MAC))] if old else [])
+    connection.execute(update(MemoryRow).where(MemoryRow.id == row.id).values(values))
+    connection.execute(
+        insert(HistoryRow).values(
+            id=uuid.uuid4(),
+            memory_id=memory_id,
+            old_memory=row.payload.get("data"),
+            new_memory=payload["data"],
+            event="UPDATE",
+            created_at=_time(payload.get("created_at")),
+            updated_at=datetime.now(UTC),
+            role=payload.get("attributed_to"),
+        )
+    )
+    _note(connection, row, "update", writer, after={"data": payload["data"]})
+
+
+def _note(
+    connection: Connection, row: Any, operation: str, writer: Writer, after: dict[str, JsonValue] | None = None
+) -> None:
+    connection.execute(
+        insert(AuditRow).values(
+            memory_id=row.id,
+            scope=row.payload["user_id"],
+            operation=operation,
+            operator_type=writer.kind,
+            operator=writer.name,
+            reason=writer.reason,
+            before={"data": row.payload.get("data")} if after else None,
+            after=after,
+        )
+    )
+
+
+def _same_text(connection: Connection, scope: str, text: str) -> str | None:
+    payload = MemoryRow.payload
+    statement = select(MemoryRow.id).where(
+        payload["user_id"].astext == scope,
+        payload["hash"].astext == content_hash(text),
+        payload["status"].astext.is_distinct_from("expired"),
+    )
+    found = connection.execute(statement.limit(1)).scalar_one_or_none()
+    return str(found) if found else None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+def _time(value: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None

@@ -1,0 +1,314 @@
+"""Managing memories on purpose: what is added, corrected, archived, restored, and whose it is."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, select
+
+from domain.errors import Backend, Fenced, InvalidField, TransientError
+from domain.jobs import Outcome, Publish, Step
+from domain.lifecycle import Action, Changed, ChangeStatus, Details, ItemFilter
+from domain.scope import Scope
+from domain.text import content_hash
+from storage.database import Database
+from storage.forget import SqlEraser
+from storage.keeper import SqlMemoryKeeper
+from storage.ledger import SqlJobLedger
+from storage.listing import SqlMemoryListing
+from storage.memories import SqlMemoryIndex
+from storage.tables import AuditRow, HistoryRow, MemoryRow, RunRow
+from tests.fakes import FakeEmbedder, fake_vector, unique_scope
+from tests.ledgers import claimed, rows, view
+from tests.lifecycles import ANNA, Life, published, said
+
+FEISHU = "用户在“飞书”维护值班表"
+
+
+@pytest.fixture
+def life(database: Database, scope: Scope) -> Life:
+    return Life(database, scope, FakeEmbedder())
+
+
+def mine(scope: Scope) -> Any:
+    return MemoryRow.payload["user_id"].astext == scope.key
+
+
+def operations(database: Database, memory_id: str) -> list[str]:
+    statement = select(AuditRow.operation).where(AuditRow.memory_id == uuid.UUID(memory_id)).order_by(AuditRow.id)
+    with database.transaction() as connection:
+        return list(connection.execute(statement).scalars())
+
+
+def test_an_add_makes_exactly_one_memory_with_everything_that_belongs_to_it(life: Life) -> None:
+    changed = life.wish(Action.ADD, text=f"  {FEISHU}。 ", run_id="run-1", trace_id="t")
+    assert (changed.status, changed.inserted_count) == (ChangeStatus.ADDED, 1)
+    row = life.row(str(changed.memory_id))
+    known = {key: row.payload[key] for key in ("data", "type", "confidence", "importance", "sensitivity")}
+    assert known == {"data": FEISHU, "type": "fact", "confidence": 1.0, "importance": 0.5, "sensitivity": 0}
+    assert (row.payload["is_explicit"], row.payload["source"], row.payload["status"]) == (True, "manage", "active")
+    assert row.payload["hash"] == content_hash(FEISHU)
+    assert "飞书" in row.payload["text_lemmatized"].split()
+    assert life.links() == {"飞书": [changed.memory_id]}
+    assert operations(life.database, str(changed.memory_id)) == ["create"]
+    assert rows(life.database, HistoryRow, HistoryRow.memory_id == changed.memory_id, HistoryRow.event == "ADD") == 1
+
+
+def test_what_is_said_about_a_memory_is_kept_and_comes_back(life: Life) -> None:
+    details = Details("constraint", "Diet", 0.8, 0.9, 1, False, "2099-01-31", {"category": "food"})
+    item = SqlMemoryKeeper(life.database).item(life.scope, life.add("用户对花生严重过敏", details))
+    assert item is not None
+    assert item.details == details
+
+
+def test_the_same_text_again_is_known_already(life: Life) -> None:
+    first = life.add("用户喜欢乌龙茶")
+    again = life.wish(Action.ADD, text="用户喜欢乌龙茶。")
+    assert (again.status, again.memory_id, again.inserted_count) == (ChangeStatus.ALREADY_KNOWN, first, 0)
+    assert rows(life.database, MemoryRow, mine(life.scope)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "details", "reason"),
+    [
+        ("我的密码是 " + "Qm7x@" + "99821", Details(), "credential"),
+        ("用户喜欢乌龙茶", Details(title="密码是 " + "Qm7x@" + "99821"), "credential"),
+        ("用户喜欢乌龙茶", Details(metadata={"password": "Qm7x@" + "99821"}), "credential"),
+        ("项目文档在 https://example.com/a/b", Details(), "has_url"),
+        ("配置放在 /etc/poco/settings.toml 里", Details(), "has_path"),
+        ("用户" + "很" * 600, Details(), "too_long"),
+        ("茶", Details(), "not_a_statement"),
+    ],
+)
+def test_the_rules_hold_for_what_is_managed_too(life: Life, text: str, details: Details, reason: str) -> None:
+    changed = life.wish(Action.ADD, text=text, details=details)
+    assert (changed.status, changed.reason, changed.success) == (ChangeStatus.REJECTED, reason, False)
+    kept = life.add("用户住在杭州西湖区")
+    assert life.wish(Action.UPDATE, memory_id=kept, text=text, details=details).reason == reason
+    assert rows(life.database, MemoryRow, mine(life.scope)) == 1
+    assert life.embedder.embedded
+    assert all(words != text for words, _ in life.embedder.embedded)
+
+
+@pytest.mark.parametrize(
+    ("action", "fields", "field", "rule"),
+    [
+        (Action.ADD, {}, "text", "required"),
+        (Action.ADD, {"text": " 。 "}, "text", "required"),
+        (Action.ADD, {"text": "a b", "memory_id": str(uuid.uuid4())}, "memory_id", "unexpected"),
+        (Action.UPDATE, {"text": "a b"}, "memory_id", "required"),
+        (Action.UPDATE, {"memory_id": str(uuid.uuid4())}, "text", "required"),
+        (Action.DELETE, {}, "memory_id", "required"),
+        (Action.DELETE, {"memory_id": str(uuid.uuid4()), "text": "x"}, "text", "unexpected"),
+        (Action.NONE, {"text": "x"}, "text", "unexpected"),
+        (Action.ADD, {"text": "a b", "details": Details(metadata={"user_id": "x"})}, "metadata", "reserved_key"),
+    ],
+)
+def test_a_wish_that_is_not_well_formed_is_named_and_changes_nothing(
+    life: Life, action: Action, fields: dict[str, Any], field: str, rule: str
+) -> None:
+    with pytest.raises(InvalidField) as caught:
+        life.wish(action, run_id="run-x", **fields)
+    assert (caught.value.field, caught.value.rule) == (field, rule)
+    assert rows(life.database, RunRow, RunRow.scope == life.scope.key) == 0
+
+
+# Kind: mem0ai/mem0#5160.
+def test_an_update_keeps_what_it_is_not_about_and_renews_what_is_derived(life: Life) -> None:
+    memory_id = life.add(FEISHU, Details(metadata={"category": "work"}))
+    before = life.row(memory_id).payload
+    changed = life.wish(
+        Action.UPDATE, memory_id=memory_id, text="用户在“钉钉”维护值班表", details=Details(importance=0.9)
+    )
+    assert (changed.status, changed.memory_id) == (ChangeStatus.UPDATED, memory_id)
+    row = life.row(memory_id)
+    kept = ("user_id", "created_at", "attributed_to", "category", "source", "type")
+    assert {key: row.payload[key] for key in kept} == {key: before[key] for key in kept}
+    assert (row.payload["importance"], row.payload["hash"]) == (0.9, content_hash(row.payload["data"]))
+    assert row.payload["updated_at"] > before["updated_at"]
+    assert tuple(row.vector) == pytest.approx(fake_vector("用户在“钉钉”维护值班表"), abs=1e-6)
+    history = SqlMemoryKeeper(life.database).history(life.scope, memory_id)
+    assert history is not None
+    assert [(entry.event, entry.old_text, entry.new_text) for entry in history] == [
+        ("ADD", None, FEISHU),
+        ("UPDATE", FEISHU, "用户在“钉钉”维护值班表"),
+    ]
+    assert operations(life.database, memory_id) == ["create", "update"]
+
+
+# Kind: CortexReach/memory-lancedb-pro#544.
+def test_an_update_leaves_no_way_to_the_old_words(life: Life) -> None:
+    memory_id = life.add(FEISHU)
+    life.wish(Action.UPDATE, memory_id=memory_id, text="用户在“钉钉”维护值班表")
+    assert life.links() == {"钉钉": [memory_id]}
+    words = life.row(memory_id).payload["text_lemmatized"].split()
+    assert "飞书" not in words
+    assert "钉钉" in words
+
+
+def test_a_row_of_an_older_mem0_is_upgraded_where_it_stands(life: Life) -> None:
+    key = uuid.uuid4()
+    old = {"data": "用户喜欢红茶", "user_id": life.scope.key, "created_at": "2025-01-01T08:00:00+08:00"}
+    with life.database.transaction() as connection:
+        connection.execute(insert(MemoryRow).values(id=key, vector=list(fake_vector("x")), payload=old))
+    assert life.wish(Action.UPDATE, memory_id=str(key), text="用户喜欢绿茶").status is ChangeStatus.UPDATED
+    payload = life.row(str(key)).payload
+    assert payload["memory_schema_version"] == 2
+    assert payload["created_at"] == old["created_at"]
+    assert (payload["hash"], payload["status"]) == (content_hash("用户喜欢绿茶"), "active")
+    assert "绿茶" in payload["text_lemmatized"]
+
+
+def test_an_update_that_changes_nothing_writes_nothing(life: Life) -> None:
+    memory_id = life.add(FEISHU)
+    assert life.wish(Action.UPDATE, memory_id=memory_id, text=FEISHU).status is ChangeStatus.UNCHANGED
+    assert operations(life.database, memory_id) == ["create"]
+
+
+def test_an_update_to_the_text_of_another_memory_is_refused_whole(life: Life) -> None:
+    first, second = life.add("用户喜欢红茶"), life.add("用户喜欢绿茶")
+    changed = life.wish(Action.UPDATE, memory_id=second, text="用户喜欢红茶")
+    assert (changed.status, changed.reason) == (ChangeStatus.REJECTED, "already_known")
+    assert life.row(second).payload["data"] == "用户喜欢绿茶"
+    assert life.row(first).payload["data"] == "用户喜欢红茶"
+    assert operations(life.database, second) == ["create"]
+
+
+@pytest.mark.parametrize("action", [Action.UPDATE, Action.DELETE])
+def test_somebody_elses_memory_stays_untouched(life: Life, action: Action) -> None:
+    other = Life(life.database, unique_scope(), life.embedder)
+    memory_id = other.add(FEISHU)
+    before = other.row(memory_id).payload
+    fields: dict[str, Any] = {"text": "用户喜欢红茶"} if action is Action.UPDATE else {}
+    changed = life.wish(action, memory_id=memory_id, **fields)
+    assert changed == Changed(ChangeStatus.FORBIDDEN, memory_id)
+    assert life.archive(memory_id).status is ChangeStatus.FORBIDDEN
+    assert other.row(memory_id).payload == before
+    keeper = SqlMemoryKeeper(life.database)
+    assert (keeper.item(life.scope, memory_id), keeper.history(life.scope, memory_id)) == (None, None)
+    unknown = str(uuid.uuid4())
+    assert life.wish(action, memory_id=unknown, **fields) == Changed(ChangeStatus.NOT_FOUND, unknown)
+
+
+def test_an_archived_memory_is_out_of_sight_until_it_is_restored(life: Life) -> None:
+    memory_id = life.add(FEISHU)
+    listing, index, keeper = (
+        SqlMemoryListing(life.database),
+        SqlMemoryIndex(life.database),
+        SqlMemoryKeeper(life.database),
+    )
+    assert life.archive(memory_id).status is ChangeStatus.ARCHIVED
+    assert life.archive(memory_id).status is ChangeStatus.UNCHANGED
+    assert index.nearest(life.scope, fake_vector(FEISHU), 5) == []
+    assert listing.page(life.scope, ItemFilter(), limit=5).items == ()
+    archived = listing.page(life.scope, ItemFilter(statuses=("archived",)), limit=5)
+    assert [item.id for item in archived.items] == [memory_id]
+    assert keeper.restore(life.scope, memory_id, ANNA).status is ChangeStatus.RESTORED
+    assert [found.id for found in index.nearest(life.scope, fake_vector(FEISHU), 5)] == [memory_id]
+    assert operations(life.database, memory_id) == ["create", "archive", "restore"]
+
+
+def test_a_backend_that_is_away_is_said_and_nothing_is_written(life: Life) -> None:
+    life.embedder.failure = TransientError(Backend.EMBEDDING_UNAVAILABLE, "HTTP 500")
+    changed = life.wish(Action.ADD, text=FEISHU, run_id="run-1")
+    assert (changed.status, changed.reason) == (ChangeStatus.BACKEND_ERROR, "embedding_unavailable")
+    assert rows(life.database, MemoryRow, mine(life.scope)) == 0
+    # The run has decided to manage by itself all the same.
+    assert rows(life.database, RunRow, RunRow.scope == life.scope.key, RunRow.run_id == "run-1") == 1
+
+
+def test_the_candidate_of_a_run_that_managed_stays_out_in_both_orders(life: Life, ledger: SqlJobLedger) -> None:
+    queued, _ = said(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU, run_id="run-1")
+    running = claimed(ledger, queued, Step.CLEANUP)
+    assert not running.is_managed
+    assert life.wish(Action.NONE, run_id="run-1").status is ChangeStatus.NONE
+    ledger.complete(running, Publish(running.staged))
+    assert view(ledger, queued).outcome is Outcome.SKIPPED_MANAGED
+    later, _ = said(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU, run_id="run-1")
+    assert claimed(ledger, later, Step.CLEANUP).is_managed
+    assert rows(life.database, MemoryRow, mine(life.scope)) == 0
+
+
+def test_the_candidate_of_another_run_is_published(life: Life, ledger: SqlJobLedger) -> None:
+    life.wish(Action.NONE, run_id="run-1")
+    job_id, _ = said(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU, run_id="run-2")
+    job = claimed(ledger, job_id, Step.CLEANUP)
+    ledger.complete(job, Publish(job.staged))
+    assert view(ledger, job_id).outcome is Outcome.PUBLISHED
+
+
+def test_managing_and_publishing_at_the_same_moment_never_both_write(life: Life, ledger: SqlJobLedger) -> None:
+    for number in range(10):
+        run = f"run-{number}"
+        job_id, fact = said(ledger, life.scope, f"我的工号是 {number} 号啊", f"用户的工号是 {number}", run_id=run)
+        job = claimed(ledger, job_id, Step.CLEANUP)
+        barrier = threading.Barrier(2)
+
+        def write(publish: bool, job: Any = job, run: str = run, barrier: threading.Barrier = barrier) -> None:
+            barrier.wait()
+            if publish:
+                ledger.complete(job, Publish(job.staged))
+            else:
+                life.wish(Action.NONE, run_id=run)
+
+        threads = [threading.Thread(target=write, args=(publish,)) for publish in (True, False)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        written = rows(life.database, MemoryRow, MemoryRow.id == uuid.UUID(fact.id))
+        assert (view(ledger, job_id).outcome, written) in {(Outcome.PUBLISHED, 1), (Outcome.SKIPPED_MANAGED, 0)}
+
+
+# Kind: simstudioai/sim#536.
+def test_what_was_deleted_can_be_added_again(life: Life) -> None:
+    first = life.add(FEISHU)
+    assert life.forget(first).status is ChangeStatus.DELETED
+    second = life.wish(Action.ADD, text=FEISHU)
+    assert (second.status, second.inserted_count) == (ChangeStatus.ADDED, 1)
+    assert second.memory_id != first
+
+
+# Kind: mem0ai/mem0#6243.
+def test_links_of_one_name_survive_changes_at_the_same_moment(life: Life) -> None:
+    old = [life.add(f"用户在“飞书”里有第 {number} 个群") for number in range(6)]
+
+    def change(number: int) -> None:
+        if number % 2:
+            life.forget(old[number])
+        else:
+            life.add(f"用户在“飞书”里建了第 {number} 张表")
+
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with life.database.transaction() as connection:
+        present = {str(key) for key in connection.execute(select(MemoryRow.id).where(mine(life.scope))).scalars()}
+    assert set(life.links()["飞书"]) == present
+    assert len(present) == 6
+
+
+def test_a_worker_that_sleeps_through_a_forget_of_its_user_brings_nothing_back(
+    life: Life, ledger: SqlJobLedger
+) -> None:
+    job_id, fact = said(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU)
+    running = claimed(ledger, job_id, Step.CLEANUP)
+    changed = SqlEraser(life.database).forget_all(life.scope, ANNA)
+    assert changed.status is ChangeStatus.DELETED
+    with pytest.raises(Fenced):
+        ledger.complete(running, Publish(running.staged))
+    seen = view(ledger, job_id)
+    assert (seen.outcome, seen.reason, seen.has_content) == (Outcome.CANCELLED, "forgotten", False)
+    assert rows(life.database, MemoryRow, MemoryRow.id == uuid.UUID(fact.id)) == 0
+
+
+def test_publishing_still_works_for_a_user_who_came_back(life: Life, ledger: SqlJobLedger) -> None:
+    SqlEraser(life.database).forget_all(life.scope, ANNA)
+    seen, _ = published(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU)
+    assert seen.outcome is Outcome.PUBLISHED
+    assert rows(life.database, MemoryRow, mine(life.scope)) == 1
