@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException
 from api.health import health
 from api.jobs import jobs
 from api.memories import memories
+from api.observe import watch
 from api.requests import BadBody, wired
 from domain.errors import InvalidField, TransientError
 from domain.operations import TooManyOpenJobs
@@ -43,6 +44,7 @@ def create_app(services: Services | None = None) -> Flask:
     app.extensions["poco"] = services
     for blueprint in (health, jobs, memories):
         app.register_blueprint(blueprint)
+    watch(app)
     app.before_request(_authenticate)
     app.register_error_handler(ValidationError, _on_validation_error)
     app.register_error_handler(InvalidField, _on_invalid_field)

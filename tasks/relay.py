@@ -14,8 +14,11 @@ from pathlib import Path
 import structlog
 from kombu.exceptions import OperationalError as BrokerError
 
-from domain.errors import TransientError
+from domain.errors import POISON, TransientError
+from runtime import metrics
+from runtime.ledger_metrics import LedgerCollector
 from runtime.logs import configure_logging
+from runtime.metrics_server import serve
 from runtime.settings import required_secret
 from runtime.wiring import Services, process_services
 from storage.outbox import Listener, send_ready
@@ -34,9 +37,17 @@ def run() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     wired.check()
+    show_metrics(wired)
     log.info("memory_relay_started")
     Relay(wired, stop).loop()
     log.info("memory_relay_stopped")
+
+
+def show_metrics(wired: Services) -> None:
+    """Show this process's metrics and the ledger's."""
+    settings = wired.settings
+    metrics.REGISTRY.register(LedgerCollector(wired.stats, backlog_warning=settings.backlog_warning))
+    serve(settings, metrics.REGISTRY)
 
 
 class Relay:
@@ -66,19 +77,23 @@ class Relay:
             Path(self._heartbeat).touch()
         if self._listener is None:
             self._listener = Listener(required_secret(self._wired.settings, "database_url"))
-        while send_ready(self._wired.database, send_chain):
-            pass
+        while sent := send_ready(self._wired.database, send_chain):
+            metrics.RELAY_SENT.inc(sent)
         if time.monotonic() >= self._next_sweep:
             self._sweep()
         self._listener.wait(self._wired.settings.relay_poll_seconds)
 
     def _sweep(self) -> None:
         found = reap(self._wired.database, self._wired.ledger_times)
+        metrics.recovered(lost=found.lost, resent=found.resent, poisoned=found.poisoned)
+        if found.poisoned:
+            log.error("memory_ingest_failed", reason=POISON, count=found.poisoned)
         if found.lost or found.resent or found.poisoned:
             log.warning("memory_jobs_recovered", lost=found.lost, resent=found.resent, poisoned=found.poisoned)
         self._next_sweep = time.monotonic() + self._wired.settings.reaper_seconds
 
     def _pause(self, backend: str, error: str) -> None:
+        metrics.RELAY_WAITS.labels(backend).inc()
         log.warning("memory_relay_waiting", backend=backend, error=error)
         self._hang_up()
         self._stop.wait(_PAUSE_AFTER_FAILURE)
