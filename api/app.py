@@ -11,6 +11,7 @@ from api.health import health
 from api.jobs import jobs
 from api.lifecycle import lifecycle
 from api.memories import memories
+from api.observe import watch
 from domain.errors import TransientError
 from runtime.logs import configure_logging
 from runtime.settings import required_secret
@@ -37,6 +38,7 @@ def create_app(services: Services | None = None) -> Flask:
     app.extensions["poco"] = services
     for blueprint in (health, jobs, memories, lifecycle):
         app.register_blueprint(blueprint)
+    watch(app)
     protect(app)
     problems.register(app)
     _prepare(services)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import perf_counter
 from typing import Annotated
 
 import structlog
@@ -17,6 +18,7 @@ from domain.memory import RecallResult
 from domain.text import storable
 from pipeline.recall import search as recall
 from pipeline.submit import submit
+from runtime.metrics import searched
 from tasks.contracts import Event, IngestRequest, Scoped
 
 memories = Blueprint("memories", __name__, url_prefix="/v1")
@@ -60,6 +62,7 @@ def search() -> Response:
     """Find memories; an unavailable backend is said in the answer, never shown as nothing found."""
     asked = body_as(SearchRequest)
     services = wired()
+    started = perf_counter()
     result = recall(
         asked.scope(),
         asked.query,
@@ -70,6 +73,7 @@ def search() -> Response:
         calibration=services.calibration,
         max_query_chars=services.settings.embedding_max_chars,
     )
+    searched(result, perf_counter() - started)
     if not result.available:
         log.error("memory_search_failed", reason=result.error_reason)
     if result.withheld:

@@ -50,6 +50,7 @@ def relay() -> None:
     """
     settings = settings_of_this_process()
     _require(settings, "database_url", "broker_url")
+    _check_metrics_port(settings)
     from tasks.relay import run
 
     run()
@@ -77,7 +78,7 @@ def worker(
         "--without-mingle",
         "--task-events",
         # A plain SIGTERM would wait for the running step for ever; this way the soft shutdown's time limit holds.
-        environment={"REMAP_SIGTERM": "SIGQUIT"},
+        environment={"REMAP_SIGTERM": "SIGQUIT", **_shared_metrics(settings, "worker")},
     )
 
 
@@ -101,7 +102,9 @@ def api() -> None:
         f"--log-level={settings.log_level}",
         "--error-logfile=-",
         "--no-control-socket",
+        "--config=python:api.server",
         *_in_memory(),
+        environment=_shared_metrics(settings, "api"),
     )
 
 
@@ -175,6 +178,25 @@ def _port(wanted: int) -> int:
     from runtime.home import free_port
 
     return wanted or free_port()
+
+
+def _check_metrics_port(settings: Settings) -> None:
+    from runtime.home import is_free
+
+    if settings.metrics_port and not is_free(settings.metrics_port):
+        raise ConfigurationError(
+            f"POCO_METRICS_PORT: port {settings.metrics_port} is in use. Each process of a host needs one of its own."
+        )
+
+
+def _shared_metrics(settings: Settings, verb: str) -> Mapping[str, str]:
+    """Where the children of this process leave their figures for it to show."""
+    if not settings.metrics_port:
+        return {}
+    from runtime.metrics_store import FOLDER_VARIABLE, fresh_folder
+
+    _check_metrics_port(settings)
+    return {FOLDER_VARIABLE: str(fresh_folder(settings.home, verb, settings.metrics_port))}
 
 
 def _in_memory() -> Sequence[str]:

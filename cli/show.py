@@ -38,6 +38,9 @@ def print_links(home: Home) -> bool:
             say(f"Docs      http://{api}/docs")
     if flower:
         say(f"Flower    http://{flower}   user {settings.flower_user}   password {flower_password}")
+    for record in state.processes:
+        if record.metrics:
+            say(f"Metrics   http://{record.metrics}/metrics   of the {record.name}")
     say("Token     poco-memory token")
     say("Stop      make stop   (or: poco-memory down)")
     say(_models_in_words(state.model, state.embedding))
@@ -73,11 +76,11 @@ def _show_table(statuses: Sequence[ProcessStatus]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("process", "pid", "address", "healthy", "uptime")
+    table = Table("process", "pid", "address", "metrics", "healthy", "uptime")
     for one in statuses:
         uptime = "" if one.uptime_seconds is None else _duration(one.uptime_seconds)
         healthy = "[green]yes[/]" if one.healthy else "[red]no[/]"
-        table.add_row(one.name, str(one.pid or ""), one.address or "", healthy, uptime)
+        table.add_row(one.name, str(one.pid or ""), one.address or "", one.metrics or "", healthy, uptime)
     Console().print(table)
 
 

@@ -27,6 +27,10 @@ class Backend(StrEnum):
     INTERNAL = "internal_error"
 
 
+# A dead job's reason when its workers died again and again.
+POISON = "poison"
+
+
 class PocoError(Exception):
     """Base of all errors this service raises on purpose."""
 

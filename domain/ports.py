@@ -12,7 +12,7 @@ from domain.access import Caller, TokenScope, TokenView
 from domain.candidate import Candidate, JsonValue, Message
 from domain.errors import PermanentError, TransientError
 from domain.facts import Entity, Fact, StagedFact, Vector
-from domain.jobs import Claim, Explanation, Job, JobView, Step, StepResult, Submission
+from domain.jobs import Claim, Explanation, Finish, Job, JobView, Step, StepResult, Submission
 from domain.lifecycle import (
     Changed,
     Details,
@@ -145,8 +145,11 @@ class JobLedger(Protocol):
         An owner that begins with `follows` is the caller's own attempt before this one: its lease is taken over.
         """
 
-    def complete(self, job: Job, result: StepResult) -> None:
-        """Store the step's effect and move the pointer; raises Fenced when the lease was lost."""
+    def complete(self, job: Job, result: StepResult) -> Finish | None:
+        """Store the step's effect and move the pointer: what the job came to when that ended it.
+
+        Raises Fenced when the lease was lost.
+        """
 
     def fail(self, job: Job, error: TransientError) -> float | None:
         """Note a failed attempt: seconds until the next, or None when the job is dead now."""

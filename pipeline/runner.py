@@ -24,9 +24,10 @@ class GoOn:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """This delivery ends; `why` is a constant word for the log."""
+    """This delivery ends; `why` is a constant word for the log, `reason` why a job is dead."""
 
     why: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _run_claimed(claim: Claimed, ledger: JobLedger, function: StepFunction, keep
         return _failed(job, exc, ledger)
     except PermanentError as exc:
         ledger.bury(job, exc)
-        return Stop("dead")
+        return Stop("dead", exc.reason)
     except Exception as exc:  # noqa: BLE001
         # A fault of ours, or the step's time limit: it counts as a failed attempt, told without its text,
         # which may quote the conversation.
@@ -92,7 +93,7 @@ def _run_claimed(claim: Claimed, ledger: JobLedger, function: StepFunction, keep
 
 def _failed(job: Job, error: TransientError, ledger: JobLedger) -> Signal:
     delay = ledger.fail(job, error)
-    return Stop("dead") if delay is None else TryAgain(delay, str(error))
+    return Stop("dead", error.backend) if delay is None else TryAgain(delay, str(error))
 
 
 def _where(exc: Exception) -> str:

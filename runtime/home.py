@@ -20,6 +20,8 @@ from domain.errors import ConfigurationError, PocoError
 
 # Others may pass through such a home, but neither list nor read it; see runtime.embedded.launch.
 PASSABLE = 0o711
+# How the name of a process's metrics port ends.
+METRICS = "_metrics"
 _START_MARK = "==== started "
 MAX_LOG_BYTES = 10 * 1024 * 1024
 # Below the range the kernel takes outgoing connections' ports from, so that a kept port stays free.
@@ -134,7 +136,8 @@ class Home:
         claimed: dict[str, int] = {}
         for name, port in wanted.items():
             if port and not is_free(port):
-                raise ConfigurationError(f"POCO_{name.upper()}_PORT: port {port} is in use by another program.")
+                variable = "METRICS" if name.endswith(METRICS) else name.upper()
+                raise ConfigurationError(f"POCO_{variable}_PORT: port {port} is in use by another program.")
             claimed[name] = port or _kept_or_new(known.get(name, 0), set(claimed.values()))
         write_private(self.path / "ports.json", json.dumps(known | claimed, indent=2))
         return claimed

@@ -11,7 +11,7 @@ from functools import partial
 from runtime.checks import beats, http_answers
 from runtime.embedded.postgres import database_url, postgres_spec
 from runtime.embedded.valkey import broker_url, valkey_spec
-from runtime.home import Home
+from runtime.home import METRICS, Home
 from runtime.settings import Settings
 from runtime.spec import Lifetime, ProcessSpec
 
@@ -35,7 +35,7 @@ def build_stack(settings: Settings, home: Home) -> Stack:
         ConfigurationError: a wanted port is taken.
         EmbeddedServerError: an embedded server cannot run here.
     """
-    wanted = {"api": settings.api_port, "flower": settings.flower_port}
+    wanted = {"api": settings.api_port, "flower": settings.flower_port, **_metrics_ports(settings)}
     embedded = {
         name: 0 for name, url in (("postgres", settings.database_url), ("valkey", settings.broker_url)) if url is None
     }
@@ -84,11 +84,12 @@ def _services(
     settings: Settings, home: Home, ports: Mapping[str, int], environment: Mapping[str, str]
 ) -> tuple[ProcessSpec, ...]:
     patience = settings.shutdown_seconds + _MARGIN_SECONDS
+    shown = partial(_with_metrics, host=settings.metrics_host, ports=ports)
     return (
-        _beating("relay", home, environment, stop_seconds=10.0),
-        _beating("worker", home, environment, stop_seconds=patience),
+        shown(_beating("relay", home, environment, stop_seconds=10.0)),
+        shown(_beating("worker", home, environment, stop_seconds=patience)),
         replace(
-            _listening("api", settings.api_host, ports["api"], "/health/live", environment),
+            shown(_listening("api", settings.api_host, ports["api"], "/health/live", environment)),
             after=("migrate",),
             stop_seconds=patience,
         ),
@@ -136,6 +137,17 @@ def _listening(name: str, host: str, port: int, path: str, environment: Mapping[
         address=f"{reachable(host)}:{port}",
         hopeless_codes=frozenset({WRONG_SETTINGS}),
     )
+
+
+def _metrics_ports(settings: Settings) -> dict[str, int]:
+    first = settings.metrics_port
+    return {f"{name}{METRICS}": first and first + place for place, name in enumerate(("api", "relay", "worker"))}
+
+
+def _with_metrics(spec: ProcessSpec, *, host: str, ports: Mapping[str, int]) -> ProcessSpec:
+    port = ports[f"{spec.name}{METRICS}"]
+    environment = {**spec.environment, "POCO_METRICS_PORT": str(port)}
+    return replace(spec, environment=environment, metrics=f"{reachable(host)}:{port}")
 
 
 def _command(verb: str) -> tuple[str, ...]:

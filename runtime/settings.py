@@ -59,6 +59,15 @@ class Settings(BaseSettings):
         None, min_length=8, description="Password for Flower. Unset: generated for the embedded stack."
     )
 
+    metrics_host: str = Field("127.0.0.1", description="Address a process shows its metrics on; they need no token.")
+    metrics_port: int = Field(
+        0,
+        ge=0,
+        le=65533,
+        description="Port of a process's metrics; 0: none. In the embedded stack 0 means free ones, kept in the home, "
+        "and a number is the API's, the next two are the relay's and the worker's.",
+    )
+
     llm_model: str = Field(
         OFFLINE_MODEL,
         min_length=1,

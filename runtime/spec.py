@@ -36,8 +36,8 @@ class ProcessSpec:
 
     `prepare` runs before each start and raises a PocoError when starting is hopeless. `health` answers within about
     two seconds and never raises; a task is ready when it has exited with 0. `after` names processes that must be ready
-    first. `environment` is the whole environment, with secrets, and so not shown. After one of `hopeless_codes` another
-    start cannot help.
+    first. `metrics` is where it shows its metrics. `environment` is the whole environment, with secrets, and so not
+    shown. After one of `hopeless_codes` another start cannot help.
     """
 
     name: str
@@ -45,6 +45,7 @@ class ProcessSpec:
     environment: Mapping[str, str] = field(repr=False)
     health: Callable[[], bool]
     address: str | None = None
+    metrics: str | None = None
     after: tuple[str, ...] = ()
     lifetime: Lifetime = Lifetime.SERVICE
     prepare: Callable[[], None] = _nothing

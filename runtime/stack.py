@@ -44,6 +44,7 @@ class ProcessStatus:
     address: str | None
     healthy: bool
     uptime_seconds: float | None
+    metrics: str | None = None
 
 
 def run_stack(
@@ -168,6 +169,7 @@ def _status(home: Home, record: ProcessRecord, now: float) -> ProcessStatus:
         address=record.address,
         healthy=alive and _is_healthy(home, record),
         uptime_seconds=round(now - record.started_at, 1) if alive and record.started_at else None,
+        metrics=record.metrics,
     )
 
 

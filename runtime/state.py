@@ -42,6 +42,7 @@ class ProcessRecord:
     restarts: int = 0
     stop_signal: int = signal.SIGTERM
     stop_seconds: float = 10.0
+    metrics: str | None = None
 
     @property
     def is_alive(self) -> bool:

@@ -56,6 +56,7 @@ class _Watched:
             restarts=self.restarts,
             stop_signal=self.spec.stop_signal,
             stop_seconds=self.spec.stop_seconds,
+            metrics=self.spec.metrics,
         )
 
 

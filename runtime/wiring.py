@@ -40,6 +40,7 @@ from pipeline.runner import StepFunction
 from pipeline.submit import SizeLimits
 from pipeline.validate import validate_step
 from pipeline.wording import WordingTools
+from runtime.observed import ObservedEmbedder, ObservedLedger, ObservedModel, ObservedParser, observed_steps
 from runtime.settings import Settings, load_settings, required_secret
 from storage.calibrate import load_calibration
 from storage.database import Database
@@ -88,7 +89,8 @@ class Services:
         """The truth about every job."""
         limits = OpenJobLimits(self.settings.max_open_jobs_per_scope, self.settings.max_open_jobs)
         policy = RetryPolicy(self.settings.retry_delays)
-        return SqlJobLedger(self.database, policy=policy, times=self.ledger_times, limits=limits, stats=self.stats)
+        ledger = SqlJobLedger(self.database, policy=policy, times=self.ledger_times, limits=limits, stats=self.stats)
+        return ObservedLedger(ledger)
 
     @cached_property
     def desk(self) -> JobDesk:
@@ -149,14 +151,15 @@ class Services:
         """The embedding model, local or remote."""
         settings = self.settings
         if settings.embedding_is_local:
-            return LocalEmbedder()
-        return OpenAIEmbedder(
+            return ObservedEmbedder(LocalEmbedder())
+        remote = OpenAIEmbedder(
             base_url=settings.embedding_base_url or "",
             api_key=settings.embedding_api_key.get_secret_value() if settings.embedding_api_key else None,
             model=settings.embedding_model,
             dims=settings.dims,
             timeout=settings.embedding_timeout_seconds,
         )
+        return ObservedEmbedder(remote)
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -168,8 +171,8 @@ class Services:
         """The extraction model, offline or remote."""
         settings = self.settings
         if settings.llm_is_offline:
-            return OfflineModel()
-        return OpenAIChatModel(
+            return ObservedModel(OfflineModel())
+        remote = OpenAIChatModel(
             base_url=settings.llm_base_url or "",
             api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
             model=settings.llm_model,
@@ -177,13 +180,14 @@ class Services:
             max_tokens=settings.llm_max_tokens,
             temperature=settings.llm_temperature,
         )
+        return ObservedModel(remote)
 
     @cached_property
     def extractor(self) -> Extractor:
         """mem0, with every part that touches the outside replaced by ours."""
         inference = Inference(
             model=self.model,
-            parse=parse_answer,
+            parse=ObservedParser(parse_answer),
             to_json=canonical_json,
             rules=extraction_rules,
             language_rule=language_rule,
@@ -200,7 +204,7 @@ class Services:
         from nlp.segment import terms
 
         language = partial(check_language_step, extractor=self.extractor, tools=language_tools())
-        return {
+        steps: dict[Step, StepFunction] = {
             Step.ADMIT: admit_step,
             Step.EXTRACT: partial(extract_step, extractor=self.extractor),
             Step.CHECK_LANGUAGE: language,
@@ -208,6 +212,7 @@ class Services:
             Step.RELINK: partial(relink_step, recognise=recognise, segment=terms, embedder=self.embedder),
             Step.CLEANUP: cleanup_step,
         }
+        return observed_steps(steps)
 
     @cached_property
     def size_limits(self) -> SizeLimits:

@@ -130,18 +130,19 @@ class SqlJobLedger:
             # Another job of the scope became `processing` at the same moment.
             return NotOurs()
 
-    def complete(self, job: Job, result: StepResult) -> None:
-        """Store the step's effect and move the pointer, all in one transaction."""
+    def complete(self, job: Job, result: StepResult) -> Finish | None:
+        """Store the step's effect and move the pointer, all in one transaction; the end, if that was it."""
         with self._database.transaction() as connection:
             if isinstance(result, Advance):
                 row = _lock_ours(connection, job)
                 self._advance(connection, job, result, row)
-                return
+                return None
             lock_scope(connection, job.candidate.scope.key)
             row = _lock_ours(connection, job)
             if isinstance(result, Publish):
                 result = publish(connection, job, result.staged)
             _finish(connection, job, result, row)
+        return result
 
     def _advance(self, connection: Connection, job: Job, result: Advance, row: Any) -> None:
         values: dict[str, Any] = {

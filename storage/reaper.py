@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, or_, select, update
 
+from domain.errors import POISON
 from domain.jobs import Outcome, Status
 from storage import outbox
 from storage.claims import no_older
@@ -70,8 +71,8 @@ def _poison(connection: Connection, row: Any) -> None:
     values = {
         "status": Status.DEAD,
         "outcome": Outcome.DEAD,
-        "reason": "poison",
-        "last_error": f"poison: {row.lost_count + 1} workers died on it",
+        "reason": POISON,
+        "last_error": f"{POISON}: {row.lost_count + 1} workers died on it",
         "fence": JobRow.fence + 1,
     }
     end_job(connection, row.id, row.scope, values)

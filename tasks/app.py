@@ -7,9 +7,11 @@ import os
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import heartbeat_sent, setup_logging, worker_init, worker_ready
+from celery.signals import heartbeat_sent, setup_logging, task_postrun, worker_init, worker_ready
+from structlog.contextvars import clear_contextvars
 
 from runtime.logs import configure_logging
+from runtime.metrics_server import serve_children
 from runtime.settings import load_settings
 from runtime.wiring import process_services
 
@@ -35,6 +37,17 @@ def _prepare_parent(**_: object) -> None:
     import_mem0((wired.settings.home / "mem0").absolute())
     gc.collect()
     gc.freeze()
+
+
+@worker_ready.connect
+def _show_metrics(**_: object) -> None:
+    serve_children(load_settings())
+
+
+@task_postrun.connect
+def _forget_job(**_: object) -> None:
+    """What is logged between two tasks belongs to no job."""
+    clear_contextvars()
 
 
 @worker_ready.connect

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
 import structlog
 from celery import Task, chain
+from celery.worker.request import Request
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from domain.errors import TransientError
-from domain.jobs import Step
+from domain.jobs import Job, Step
+from domain.ports import JobLedger
 from pipeline.runner import GoOn, Stop, TryAgain, run_step
 from runtime.wiring import process_services
 from tasks.app import app
@@ -25,15 +30,31 @@ class StepFailed(Exception):
     """A step is tried again; the text names the backend and holds no user content."""
 
 
+class StepRequest(Request):
+    """A step in the worker's main process."""
+
+    def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> None:
+        """A stopping worker has waited long enough: the running step is handed back to the broker."""
+        if self.time_start:
+            log.warning("memory_ingest_drain_timeout", job_id=self.args[0], step=self.name)
+        super().cancel(pool, signal, emit_retry)
+
+
 class StepTask(Task):
     """A task that runs one step and ends its chain when the ledger says so."""
 
     max_retries = None
+    Request = StepRequest
+
+    def before_start(self, _task_id: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Name the job in every line that is logged until the task has ended, Celery's own lines too."""
+        clear_contextvars()
+        bind_contextvars(job_id=args[0] if args else kwargs.get("job_id"))
 
     def run_step(self, job_id: str, step: Step) -> str:
         """Run the step; returns a word for the log, raises Celery's Retry when it is due again."""
         wired = process_services()
-        keep_alive = partial(renewed_lease, ledger=wired.ledger, every=wired.settings.lease_seconds / 3)
+        keep_alive = partial(_traced_lease, ledger=wired.ledger, every=wired.settings.lease_seconds / 3)
         try:
             signal = run_step(
                 job_id,
@@ -69,10 +90,16 @@ class StepTask(Task):
             )
             raise self.retry(exc=StepFailed(signal.error), countdown=signal.seconds)
         if signal.why == "dead":
-            log.error("memory_ingest_failed", job_id=job_id, step=step.task_name)
+            log.error("memory_ingest_failed", job_id=job_id, step=step.task_name, reason=signal.reason)
         # Raising Ignore would leave the task STARTED in Flower for ever.
         self.request.chain = None
         return signal.why
+
+
+def _traced_lease(job: Job, *, ledger: JobLedger, every: float) -> AbstractContextManager[None]:
+    """The lease of a step, whose lines carry the trace of the request from now on."""
+    bind_contextvars(trace_id=job.candidate.trace_id)
+    return renewed_lease(job, ledger=ledger, every=every)
 
 
 @app.task(name=Step.ADMIT.task_name, bind=True, base=StepTask)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 
 import structlog
 
@@ -19,7 +20,9 @@ log = structlog.get_logger(__name__)
 def renewed_lease(job: Job, *, ledger: JobLedger, every: float) -> Iterator[None]:
     """Renew the job's lease each `every` seconds until the block ends."""
     done = threading.Event()
-    thread = threading.Thread(target=_renew, args=(job, ledger, every, done), daemon=True, name="lease")
+    # In our context, so that its lines carry the same ids.
+    arguments = (_renew, job, ledger, every, done)
+    thread = threading.Thread(target=copy_context().run, args=arguments, daemon=True, name="lease")
     thread.start()
     try:
         yield

@@ -16,9 +16,12 @@ import structlog
 from kombu.exceptions import OperationalError as BrokerError
 from redis import RedisError
 
-from domain.errors import TransientError
+from domain.errors import POISON, TransientError
+from runtime import metrics
 from runtime.checks import check_broker
+from runtime.ledger_metrics import LedgerCollector
 from runtime.logs import configure_logging
+from runtime.metrics_server import serve
 from runtime.settings import required_secret
 from runtime.wiring import Services, process_services
 from storage.maintenance import Maintained, maintain
@@ -38,9 +41,17 @@ def run() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     wired.check()
+    show_metrics(wired)
     log.info("memory_relay_started")
     Relay(wired, stop).loop()
     log.info("memory_relay_stopped")
+
+
+def show_metrics(wired: Services) -> None:
+    """Show this process's metrics and the ledger's."""
+    settings = wired.settings
+    metrics.REGISTRY.register(LedgerCollector(wired.stats, backlog_warning=settings.backlog_warning))
+    serve(settings, metrics.REGISTRY)
 
 
 class Relay:
@@ -80,14 +91,17 @@ class Relay:
             # Only once: a broker that is away at the start is waited for like any other time.
             check_broker(required_secret(self._wired.settings, "broker_url"))
             self._broker_is_checked = True
-        while send_ready(self._wired.database, send_chain):
-            pass
+        while sent := send_ready(self._wired.database, send_chain):
+            metrics.RELAY_SENT.inc(sent)
         if time.monotonic() >= self._next_sweep:
             self._sweep()
         self._listener.wait(self._wired.settings.relay_poll_seconds)
 
     def _sweep(self) -> None:
         found = reap(self._wired.database, self._wired.ledger_times)
+        metrics.recovered(lost=found.lost, resent=found.resent, poisoned=found.poisoned)
+        if found.poisoned:
+            log.error("memory_ingest_failed", reason=POISON, count=found.poisoned)
         if found.lost or found.resent or found.poisoned:
             log.warning("memory_jobs_recovered", lost=found.lost, resent=found.resent, poisoned=found.poisoned)
         if time.monotonic() >= self._next_maintenance:
@@ -103,6 +117,7 @@ class Relay:
         self._next_maintenance = time.monotonic() + pause
 
     def _pause(self, backend: str, error: str) -> None:
+        metrics.RELAY_WAITS.labels(backend).inc()
         log.warning("memory_relay_waiting", backend=backend, error=error)
         self._hang_up()
         self._stop.wait(_PAUSE_AFTER_FAILURE)

@@ -120,7 +120,7 @@ class FakeLedger:
         self.job = replace(self.job, step=step, fence=self.job.fence + 1)
         return Claimed(self.job)
 
-    def complete(self, job: Job, result: StepResult) -> None:
+    def complete(self, job: Job, result: StepResult) -> Finish | None:
         if self.steal_lease or job.fence != self.job.fence:
             raise Fenced("lost")
         self.owner, self.failures = None, 0
@@ -129,6 +129,7 @@ class FakeLedger:
             self.job = replace(self.job, step=Step(job.step + 1))
         else:
             self.status = Status.SUCCESS
+        return result if isinstance(result, Finish) else None
 
     def fail(self, job: Job, error: TransientError) -> float | None:
         self.owner = None

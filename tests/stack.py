@@ -39,12 +39,14 @@ class Stack:
     environment: dict[str, str]
     url: str
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    metrics_ports: dict[str, int] = field(default_factory=dict)
 
     def start(self, verb: str) -> None:
         """Start one process of the service and wait until it answers."""
         heartbeat = self.folder / f"{verb}.alive"
         heartbeat.unlink(missing_ok=True)
-        environment = {**self.environment, "POCO_HEARTBEAT_FILE": str(heartbeat)}
+        metrics = str(self.metrics_ports.setdefault(verb, free_port()))
+        environment = {**self.environment, "POCO_HEARTBEAT_FILE": str(heartbeat), "POCO_METRICS_PORT": metrics}
         with (self.folder / f"{verb}.log").open("ab") as log:
             self.processes[verb] = subprocess.Popen(
                 [sys.executable, "-m", "cli.main", verb],
@@ -68,6 +70,11 @@ class Stack:
     def log(self, verb: str) -> str:
         """Everything a process wrote."""
         return (self.folder / f"{verb}.log").read_text(encoding="utf-8")
+
+    def scrape(self, verb: str) -> str:
+        """What a process shows to Prometheus."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_ports[verb]}/metrics", timeout=10) as response:
+            return str(response.read().decode())
 
     def post(self, path: str, body: object, *, token: str | None = TOKEN) -> Answer:
         """POST JSON to the API; bytes are sent as they are."""

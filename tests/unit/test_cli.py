@@ -138,7 +138,14 @@ def test_status_shows_what_a_living_supervisor_wrote_down(home: Path) -> None:
     document = json.loads(done.stdout)
     assert document["api"] == {"url": "http://127.0.0.1:9"}
     assert document["processes"] == [
-        {"name": "api", "pid": None, "address": "127.0.0.1:9", "healthy": False, "uptime_seconds": None}
+        {
+            "name": "api",
+            "pid": None,
+            "address": "127.0.0.1:9",
+            "healthy": False,
+            "uptime_seconds": None,
+            "metrics": None,
+        }
     ]
     told = run("status", home=home).stdout
     assert "not healthy: api" in told

@@ -61,7 +61,7 @@ def test_a_failing_backend_is_tried_four_times_and_then_buried() -> None:
     signals = [run(ledger, failing) for _ in range(4)]
     waits = [signal.seconds for signal in signals if isinstance(signal, TryAgain)]
     assert waits == [1.0, 2.0, 4.0]
-    assert signals[-1] == Stop("dead")
+    assert signals[-1] == Stop("dead", "llm_unavailable")
     assert ledger.status is Status.DEAD
 
 
@@ -70,7 +70,7 @@ def test_a_permanent_error_is_buried_at_once() -> None:
         raise PermanentError("bad_payload", "no messages")
 
     ledger = FakeLedger(job())
-    assert run(ledger, broken) == Stop("dead")
+    assert run(ledger, broken) == Stop("dead", "bad_payload")
     assert ledger.buried == ["bad_payload"]
 
 
