@@ -48,11 +48,17 @@ if os.environ.get(FOLDER_VARIABLE):
 REGISTRY = CollectorRegistry()
 
 
+# The labels of each metric by its family's name.
+LABELS: dict[str, tuple[str, ...]] = {}
+
+
 def _counter(name: str, what: str, *labels: str) -> Counter:
+    LABELS[name] = labels
     return Counter(name, what, labels, registry=REGISTRY)
 
 
 def _histogram(name: str, what: str, *labels: str, buckets: tuple[float, ...]) -> Histogram:
+    LABELS[name] = labels
     return Histogram(name, what, labels, registry=REGISTRY, buckets=buckets)
 
 
@@ -65,9 +71,7 @@ SEARCH_HITS = _histogram("memory_search_hits", "Memories given to one search.", 
 SEARCH_FAILURES = _counter("memory_search_failures", "Searches that could not look, by the backend.", "reason")
 SEARCH_WITHHELD = _counter("memory_search_withheld", "Memories a search kept back because they hold a credential.")
 
-STEP_SECONDS = _histogram(
-    "memory_step_seconds", "The work of one step: done or failed.", "step", "result", buckets=_SLOW
-)
+STEP_SECONDS = _histogram("memory_step_seconds", "The work of one step: ok or failed.", "step", "result", buckets=_SLOW)
 RETRIES = _counter("memory_job_retries", "Failed attempts that are tried again.", "step", "reason")
 JOBS_ENDED = _counter("memory_jobs_ended", "Jobs that ended, by outcome and its reason.", "outcome", "reason")
 DECISIONS_MADE = _counter("memory_decisions", "What published facts came to: ADD, UPDATE, DELETE, NONE.", "decision")

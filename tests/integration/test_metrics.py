@@ -192,7 +192,7 @@ def test_several_api_processes_are_shown_as_one(
 
 
 def test_a_stopping_worker_says_which_step_it_hands_back(
-    servers: Servers, stack_url: str, model: ScriptedModel, tmp_path: Path
+    servers: Servers, own_url: str, model: ScriptedModel, tmp_path: Path
 ) -> None:
     with own_stack(servers, own_url, model, tmp_path, "api", "relay", "worker", shutdown_seconds=1) as stack:
         model.when("[u-drain]", reply_slow(20, reply_facts([])))
