@@ -13,8 +13,8 @@ import redis
 
 from chaos.candidates import Kind, marker_of_key
 from chaos.witness import Fault, Frozen
-from chaos.world import API, LEASE_SECONDS, RELAYS, WORKERS, Lease, World
-from runtime.procfs import children_of, identity, signal_process
+from chaos.world import API, LEASE_SECONDS, RELAYS, WORKERS, Lease, World, signal_by_id
+from runtime.procfs import children_of
 
 OUTAGE_SECONDS = 8.0
 _PATIENCE_SECONDS = 6.0
@@ -95,17 +95,17 @@ class Faults:
 
     def _kill_child(self) -> bool:
         lease = self._await_lease(Kind.SLOW, Kind.GOOD, Kind.EMPTY)
-        return lease is not None and _signal(lease.pid, signal.SIGKILL)
+        return lease is not None and signal_by_id(lease.pid, signal.SIGKILL)
 
     def _freeze_child(self) -> bool:
         """Stop a child in the middle of an extraction, and let it go on when somebody else has its job."""
         lease = self._await_lease(Kind.SLOW)
-        if lease is None or not _signal(lease.pid, signal.SIGSTOP):
+        if lease is None or not signal_by_id(lease.pid, signal.SIGSTOP):
             return False
         try:
             fence = self._await_other_owner(lease)
         finally:
-            _signal(lease.pid, signal.SIGCONT)
+            signal_by_id(lease.pid, signal.SIGCONT)
         self.frozen.append(Frozen(lease.key, lease.fence, fence))
         return True
 
@@ -178,8 +178,3 @@ def _client(world: World) -> Iterator[redis.Redis]:
         yield client
     finally:
         client.close()
-
-
-def _signal(pid: int, number: signal.Signals) -> bool:
-    known = identity(pid)
-    return known is not None and signal_process(pid, known, number)

@@ -149,8 +149,6 @@ def effects_follow_acceptance(seen: Evidence) -> Iterator[str]:
 
 def late_workers_change_nothing(seen: Evidence) -> Iterator[str]:
     """7: only the holder of the latest lease completes a step, and what is published is its result."""
-    last = {key: calls[-1].number for key, calls in _calls(seen).items()}
-    jobs = {job.id: job for job in seen.jobs}
     for job in seen.jobs:
         for before, after in _changes(seen, job):
             is_completion = after.step > before.step or (after.status == "success" and before.status != "success")
@@ -158,10 +156,22 @@ def late_workers_change_nothing(seen: Evidence) -> Iterator[str]:
                 yield f"{job.key}: step {before.step} was completed without a lease"
             if before.status in ("success", "dead"):
                 yield f"{job.key}: was changed after its end"
+    yield from _late_results(seen)
+
+
+def _late_results(seen: Evidence) -> Iterator[str]:
+    """Memories that hold another answer than the one the last claim of the extraction got."""
+    jobs, all_calls = {job.id: job for job in seen.jobs}, _calls(seen)
     for memory in seen.memories:
-        key = jobs[memory.job_id].key if memory.job_id in jobs else ""
-        if round((memory.confidence or 0) * CONFIDENCE_UNIT) != last.get(key):
-            yield f"{key}: what was published is not the result of the last call"
+        job = jobs.get(memory.job_id or "")
+        if job is None:
+            continue
+        owner = [claim.owner or "" for name, claim in _claims(seen, job) if name == "extract"][-1]
+        pid = int(owner.rpartition(":")[2])
+        numbers = [call.number for call in all_calls.get(job.key, []) if call.pid == pid]
+        number = round((memory.confidence or 0) * CONFIDENCE_UNIT)
+        if not numbers or number != numbers[-1]:
+            yield f"{job.key}: call {number} was published, but the last claim made the calls {numbers}"
 
 
 def nothing_dies_of_an_outage(seen: Evidence) -> Iterator[str]:

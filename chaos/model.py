@@ -29,18 +29,26 @@ _POISON_STATUS = 503
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question to the model: the candidate's key, which call of that key it is from 1 on, and when (epoch)."""
+    """One question to the model: the candidate's key, which call of that key it is from 1 on, when (epoch), and by whom.
+
+    `pid` is None when whoever asked was gone already.
+    """
 
     key: str
     number: int
     at: float
+    pid: int | None
 
 
 @dataclass
 class ChaosModel:
-    """The server; use it as a context manager. `kill_asker` gets the TCP port a poisonous question came from."""
+    """The server; use it as a context manager.
 
-    kill_asker: Callable[[int], bool] = field(default=lambda _: False)
+    `find_asker` tells whose TCP port a question came from; `kill` ends the process of a poisonous one.
+    """
+
+    find_asker: Callable[[int], int | None] = field(default=lambda _: None)
+    kill: Callable[[int], object] = field(default=lambda _: None)
     calls: list[Call] = field(default_factory=list)
     _counts: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -73,9 +81,11 @@ class ChaosModel:
         marker = find_marker(question)
         if marker is None:
             return 400, _error("no marker")
-        number = self._note(marker)
+        pid = self.find_asker(port)
+        number = self._note(marker, pid)
         if marker.kind is Kind.POISON:
-            self.kill_asker(port)
+            if pid is not None:
+                self.kill(pid)
             return _POISON_STATUS, _error("poison")
         if marker.kind is Kind.FAILING:
             return 500, _error("scripted")
@@ -83,11 +93,11 @@ class ChaosModel:
             time.sleep(_SLOW_SECONDS)
         return 200, _completion(marker, number)
 
-    def _note(self, marker: Marker) -> int:
+    def _note(self, marker: Marker, pid: int | None) -> int:
         with self._lock:
             self._counts[marker.key] += 1
             number = self._counts[marker.key]
-            self.calls.append(Call(marker.key, number, time.time()))
+            self.calls.append(Call(marker.key, number, time.time(), pid))
         return number
 
 

@@ -26,7 +26,11 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run came to. `repeats` are submits with a known key. `lost` and `doubled` count jobs and effects; both must be 0. `seconds` is the whole run."""
+    """What a run came to.
+
+    `repeats` are submits with a known key. `lost` and `doubled` count candidates and effects; both must be 0. `seconds`
+    is the whole run.
+    """
 
     seed: int
     seconds: float

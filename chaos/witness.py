@@ -194,7 +194,9 @@ SELECT id::text, payload ->> 'user_id' AS scope, lower(payload ->> 'data') AS na
 FROM poco_memories_entities ORDER BY id
 """
 _HISTORY = "SELECT id::text, memory_id, NULL AS job_id, event AS what FROM memory_history ORDER BY created_at"
-_AUDIT = "SELECT id::text, memory_id::text, job_id::text, operation AS what FROM memory_audit_logs AS audit ORDER BY audit.id"
+_AUDIT = """
+SELECT id::text, memory_id::text, job_id::text, operation AS what FROM memory_audit_logs AS audit ORDER BY audit.id
+"""
 
 
 def _rows(connection: psycopg.Connection[Any], shape: type[_Row], statement: Any) -> list[_Row]:

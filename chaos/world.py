@@ -148,11 +148,9 @@ class World:
         except psycopg.OperationalError:
             return []
 
-    def kill_asker(self, port: int) -> bool:
-        """Kill the worker child that talks to the model from this port."""
-        pid = connected_from(port, self.worker_children())
-        known = identity(pid) if pid else None
-        return bool(pid and known and signal_process(pid, known, signal.SIGKILL))
+    def find_asker(self, port: int) -> int | None:
+        """The worker child that talks to the model from this port, or None when it is gone."""
+        return connected_from(port, self.worker_children())
 
 
 @contextmanager
@@ -178,8 +176,15 @@ def running_world(home: Home, model: ChaosModel, *, with_unique_index: bool) -> 
         for name in SERVICES:
             world.start(name)
         world.settle()
-        model.kill_asker = world.kill_asker
+        model.find_asker = world.find_asker
+        model.kill = partial(signal_by_id, number=signal.SIGKILL)
         yield world
+
+
+def signal_by_id(pid: int, number: signal.Signals) -> bool:
+    """Send a signal to the process that has this id now; False when there is none."""
+    known = identity(pid)
+    return known is not None and signal_process(pid, known, number)
 
 
 def _end(world: World) -> None:

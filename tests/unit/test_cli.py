@@ -17,7 +17,7 @@ from runtime.spec import PROJECT_ROOT
 from runtime.state import Phase, ProcessRecord, new_state, write_state
 
 TOKEN = "service-token-of-the-test"
-VERBS = ("up", "down", "status", "links", "token", "demo", "migrate", "relay", "worker", "api", "flower")
+VERBS = ("up", "down", "status", "links", "token", "demo", "chaos", "migrate", "relay", "worker", "api", "flower")
 
 
 def run(*arguments: str, home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
