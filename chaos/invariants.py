@@ -166,9 +166,9 @@ def _late_results(seen: Evidence) -> Iterator[str]:
         job = jobs.get(memory.job_id or "")
         if job is None:
             continue
-        owner = [claim.owner or "" for name, claim in _claims(seen, job) if name == "extract"][-1]
-        pid = int(owner.rpartition(":")[2])
-        numbers = [call.number for call in all_calls.get(job.key, []) if call.pid == pid]
+        owner = next((claim.owner for name, claim in reversed([*_claims(seen, job)]) if name == "extract"), None)
+        pid = (owner or "").rpartition(":")[2]
+        numbers = [call.number for call in all_calls.get(job.key, []) if str(call.pid) == pid]
         number = round((memory.confidence or 0) * CONFIDENCE_UNIT)
         if not numbers or number != numbers[-1]:
             yield f"{job.key}: call {number} was published, but the last claim made the calls {numbers}"

@@ -29,9 +29,9 @@ _POISON_STATUS = 503
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question to the model: the candidate's key, which call of that key it is from 1 on, when (epoch), and by whom.
+    """One question to the model: the candidate's key, which call of that key it is from 1 on, and when (epoch).
 
-    `pid` is None when whoever asked was gone already.
+    `pid` is the worker child that asked, None when it was gone already.
     """
 
     key: str
