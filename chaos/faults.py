@@ -26,6 +26,7 @@ ROUND = {
     "worker killed": 2,
     "worker terminated": 2,
     "child killed": 3,
+    "child terminated": 1,
     "relay killed": 2,
     "relay terminated": 1,
     "api killed": 1,
@@ -67,7 +68,8 @@ class Faults:
     def _action(self, name: str) -> Callable[[], bool]:
         actions: dict[str, Callable[[], bool]] = {
             "child frozen": self._freeze_child,
-            "child killed": self._kill_child,
+            "child killed": lambda: self._end_child(signal.SIGKILL),
+            "child terminated": lambda: self._end_child(signal.SIGTERM),
             "worker killed": lambda: self._end_worker(signal.SIGKILL),
             "worker terminated": lambda: self._end_worker(signal.SIGTERM),
             "relay killed": lambda: self._end(self.random.choice(RELAYS), signal.SIGKILL),
@@ -93,9 +95,9 @@ class Faults:
             return False
         return self._end(name, how)
 
-    def _kill_child(self) -> bool:
+    def _end_child(self, how: signal.Signals) -> bool:
         lease = self._await_lease(Kind.SLOW, Kind.GOOD, Kind.EMPTY)
-        return lease is not None and signal_by_id(lease.pid, signal.SIGKILL)
+        return lease is not None and signal_by_id(lease.pid, how)
 
     def _freeze_child(self) -> bool:
         """Stop a child in the middle of an extraction, and let it go on when somebody else has its job."""
