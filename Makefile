@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SOURCES := domain admission pipeline storage llm nlp runtime tasks api cli celeryconfig.py tests
+SOURCES := domain admission pipeline storage llm nlp runtime tasks api chaos cli celeryconfig.py tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop test lint format fuzz bench lock clean
+.PHONY: help setup run stop test lint format fuzz bench soak lock clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ fuzz: setup ## Look for text that breaks the gates, for 60 seconds (SECONDS=n fo
 
 bench: setup ## Measure speed (see bench/README.md)
 	$(BIN)/python -m bench
+
+soak: setup ## Break a scratch stack for 600 seconds and check that nothing is lost (SECONDS=n)
+	$(BIN)/poco-memory chaos --seconds $(or $(SECONDS),600)
 
 lock: ## Resolve requirements.lock again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \

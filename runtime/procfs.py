@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -53,6 +54,34 @@ def working_in(directory: Path, command: str) -> list[int]:
         if fits and identity(int(entry.name)):
             found.append(int(entry.name))
     return found
+
+
+def children_of(parent: int) -> list[int]:
+    """Ids of the living processes that this one started, in the order of their ids."""
+    found = []
+    for entry in _PROC.iterdir():
+        fields = _stat(int(entry.name)) if entry.name.isdigit() else None
+        if fields is not None and fields[0] not in "ZX" and fields[1] == str(parent):
+            found.append(int(entry.name))
+    return sorted(found)
+
+
+def connected_from(port: int, pids: Iterable[int]) -> int | None:
+    """Which of these processes holds the end of a TCP connection (IPv4) with this port of its own, or None."""
+    for line in (_PROC / "net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if int(fields[1].rpartition(":")[2], 16) == port:
+            socket = f"socket:[{fields[9]}]"
+            return next((pid for pid in pids if _holds(pid, socket)), None)
+    return None
+
+
+def _holds(pid: int, file: str) -> bool:
+    try:
+        return any(str(entry.readlink()) == file for entry in (_PROC / str(pid) / "fd").iterdir())
+    except OSError:
+        # It ended meanwhile.
+        return False
 
 
 def group_is_alive(group: int) -> bool:

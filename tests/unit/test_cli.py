@@ -17,22 +17,9 @@ from runtime.spec import PROJECT_ROOT
 from runtime.state import Phase, ProcessRecord, new_state, write_state
 
 TOKEN = "service-token-of-the-test"
+_SINGLE = "up down status links token demo chaos migrate relay worker api flower scrub maintain verify-forgotten"
 VERBS = (
-    *(
-        "up",
-        "down",
-        "status",
-        "links",
-        "token",
-        "demo",
-        "migrate",
-        "relay",
-        "worker",
-        "api",
-        "flower",
-        "scrub",
-        "maintain",
-    ),
+    *_SINGLE.split(),
     *(f"jobs {verb}" for verb in ("list", "show", "retry", "restart", "cancel", "stats", "watch")),
     *(f"tokens {verb}" for verb in ("create", "list", "revoke")),
 )

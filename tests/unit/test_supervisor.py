@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -15,7 +16,7 @@ import pytest
 from domain.errors import ConfigurationError
 from runtime.children import spawn
 from runtime.home import Home
-from runtime.procfs import identity, is_alive, signal_process, working_in
+from runtime.procfs import children_of, connected_from, identity, is_alive, signal_process, working_in
 from runtime.spec import PROJECT_ROOT, Lifetime, ProcessSpec
 from runtime.state import (
     Failure,
@@ -254,3 +255,25 @@ def test_processes_are_found_by_where_they_work(tmp_path: Path) -> None:
         assert working_in(tmp_path, "postgres") == []
         assert working_in(tmp_path.parent, "sleep") == []
         process.kill()
+
+
+def test_the_children_of_a_process_are_found_until_they_end() -> None:
+    before = set(children_of(os.getpid()))
+    child = subprocess.Popen(["sleep", "60"])
+    assert set(children_of(os.getpid())) - before == {child.pid}
+    child.kill()
+    child.wait()
+    assert set(children_of(os.getpid())) == before
+
+
+def test_the_process_at_the_other_end_of_a_connection_is_found() -> None:
+    program = "import socket, sys, time; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); time.sleep(60)"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        child = subprocess.Popen([sys.executable, "-c", program, str(server.getsockname()[1])])
+        connection, (_, port) = server.accept()
+        assert connected_from(port, [os.getpid(), child.pid]) == child.pid
+        assert connected_from(port, [os.getpid()]) is None
+        child.kill()
+        child.wait()
+        assert connected_from(port, [child.pid]) is None
+        connection.close()
