@@ -1,4 +1,4 @@
-"""`python -m bench [admission|search|ingest] [--memories N]`: prints medians and the ratio to the named peer."""
+"""`python -m bench [admission|accept|search|ingest] [--memories N]`: prints medians and the ratio to the named peer."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.accept import bench_accept
 from bench.admission import bench_admission
 from bench.ingest import bench_ingest
 from bench.search import bench_search
+from bench.service import Place
 from runtime.embedded.servers import embedded_servers
-from storage.migrate import upgrade
+from runtime.home import Home
 
-DIMS = 384
 WITHOUT_SERVERS: dict[str, Callable[[], str]] = {"admission": bench_admission}
-ON_SERVERS: dict[str, Callable[[str, int], str]] = {"search": bench_search, "ingest": bench_ingest}
+ON_SERVERS: dict[str, Callable[[Place], str]] = {
+    "accept": bench_accept,
+    "search": bench_search,
+    "ingest": bench_ingest,
+}
 NAMES = (*WITHOUT_SERVERS, *ON_SERVERS)
 
 
@@ -23,7 +28,7 @@ def main() -> None:
     """Run the named benchmarks on servers of their own."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}; all by default")
-    parser.add_argument("--memories", type=int, default=2000, help="stored memories of the user (default 2000)")
+    parser.add_argument("--memories", type=int, help="memories stored before (search: 2000, ingest: 20000)")
     chosen = parser.parse_args()
     unknown = set(chosen.names) - set(NAMES)
     if unknown:
@@ -34,9 +39,9 @@ def main() -> None:
     if not any(name in ON_SERVERS for name in names):
         return
     with tempfile.TemporaryDirectory() as folder, embedded_servers(Path(folder) / "home") as servers:
-        upgrade(servers.database_url, embedding_model="bench", dims=DIMS)
+        place = Place(Home(Path(folder) / "home"), servers, chosen.memories)
         for name in (name for name in names if name in ON_SERVERS):
-            print(ON_SERVERS[name](servers.database_url, chosen.memories), flush=True)
+            print(ON_SERVERS[name](place), flush=True)
 
 
 if __name__ == "__main__":

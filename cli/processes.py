@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runtime.wiring import Services
 
 _QUEUES = "ingest.llm,ingest.fast"
+_THREADS_PER_CONNECTION = 4
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder gunicorn makes unlinked files in
 
 
@@ -59,17 +60,35 @@ def relay() -> None:
 def worker(
     queues: Annotated[str, typer.Option(help="Queues to work on, comma-separated.")] = _QUEUES,
     name: Annotated[str, typer.Option(help="Name before the host name; different for each worker of a host.")] = "poco",
+    pool: Annotated[
+        Literal["prefork", "threads"] | None,
+        typer.Option(help="Processes, or threads for steps that wait for a model; as in POCO_WORKER_POOL."),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Steps at a time; as in POCO_WORKER_CONCURRENCY.")
+    ] = None,
 ) -> None:
     """Work on the steps of the pipeline.
 
-    Example: poco-memory worker --queues ingest.llm --name llm
+    Example: poco-memory worker --queues ingest.llm --name llm --pool threads --concurrency 64
     """
     settings = settings_of_this_process()
     _require(settings, "database_url", "broker_url")
-    _become(
-        "celery",
-        "--app=tasks.app",
+    chosen = {
+        "worker_pool": pool or settings.worker_pool,
+        "worker_concurrency": concurrency or settings.worker_concurrency,
+    }
+    settings = settings.model_copy(update=chosen)
+    environment = {**worker_environment(settings), **_shared_metrics(settings, "worker")}
+    _become("celery", *worker_arguments(settings, queues, name), environment=environment)
+
+
+def worker_arguments(settings: Settings, queues: str, name: str, *, app: str = "tasks.app") -> Sequence[str]:
+    """What Celery's command line is given for a worker."""
+    return (
+        f"--app={app}",
         "worker",
+        f"--pool={settings.worker_pool}",
         f"--concurrency={settings.worker_concurrency}",
         f"--queues={queues}",
         f"--loglevel={settings.log_level}",
@@ -77,9 +96,18 @@ def worker(
         "--without-gossip",
         "--without-mingle",
         "--task-events",
-        # A plain SIGTERM would wait for the running step for ever; this way the soft shutdown's time limit holds.
-        environment={"REMAP_SIGTERM": "SIGQUIT", **_shared_metrics(settings, "worker")},
     )
+
+
+def worker_environment(settings: Settings) -> Mapping[str, str]:
+    """What a worker is told by its environment."""
+    # A plain SIGTERM would wait for the running step for ever; this way the soft shutdown's time limit holds.
+    told = {"REMAP_SIGTERM": "SIGQUIT"}
+    if settings.worker_pool == "threads":
+        # A step holds a connection only while it claims and completes, so a few threads can share one.
+        shared = settings.worker_concurrency // _THREADS_PER_CONNECTION
+        told["POCO_DATABASE_POOL_SIZE"] = str(max(settings.database_pool_size, shared))
+    return told
 
 
 def api() -> None:

@@ -165,7 +165,10 @@ class Settings(BaseSettings):
     history_days: float = Field(
         365.0, ge=1, le=3650, description="Days the history of a memory stays after the memory is gone."
     )
-    worker_concurrency: int = Field(2, ge=1, le=256, description="Processes of one Celery worker.")
+    worker_pool: Literal["prefork", "threads"] = Field(
+        "prefork", description="What a worker runs steps in: processes, or threads for steps that wait for a model."
+    )
+    worker_concurrency: int = Field(2, ge=1, le=256, description="Processes or threads of one Celery worker.")
     shutdown_seconds: float = Field(30.0, ge=1, le=600, description="How long a stopping process may take, in seconds.")
     database_pool_size: int = Field(8, ge=1, le=200, description="Database connections of one process at most.")
 

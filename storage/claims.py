@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, and_, case, exists, false, func, not_, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Double,
+    Integer,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    exists,
+    false,
+    func,
+    not_,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.orm import aliased
 
 from domain.jobs import OPEN_STATUSES, AlreadyDone, Claim, Job, NotOurs, NotYet, Status, Step
-from storage.clock import from_now
-from storage.rows import candidate_from_row, messages_from_json, staged_from_row
-from storage.runs import is_managed
+from storage.clock import interval
+from storage.rows import CANDIDATE_COLUMNS, candidate_from_row, messages_from_json, staged_from_json
+from storage.runs import managed_run
 from storage.tables import JobRow, StagedRow
 
 
-def claim_statement(job_id: str, step: Step, owner: str, *, follows: str | None, lease_seconds: float) -> Any:
-    """Give the step to `owner` and return the row; no row when it is not this step's turn.
+def claim(connection: Connection, job_id: str, step: Step, owner: str, *, follows: str | None, lease: float) -> Any:
+    """Give the step to `owner` for `lease` seconds: its row with what is staged, or None when it is not its turn.
 
     A live lease keeps everybody out but the next attempt of the delivery that holds it: `follows` is how the owner
     of the attempt before begins. Such an attempt ended without being able to say so, and no worker was lost.
     """
-    is_follower = JobRow.lease_owner.startswith(follows, autoescape=True) if follows else false()
+    values = {
+        "this_job": job_id,
+        "this_step": int(step),
+        "new_owner": owner,
+        "follows": follows,
+        "lease_seconds": lease,
+        "step_name": step.name.lower(),
+    }
+    return connection.execute(_claim_statement(), values).one_or_none()
+
+
+@cache
+def _claim_statement() -> Any:
+    """One statement, built once: building it costs as much as running it."""
+    is_follower = func.coalesce(func.starts_with(JobRow.lease_owner, bindparam("follows", type_=Text)), false())
     lease_over = and_(JobRow.lease_owner.is_not(None), JobRow.lease_until < func.now())
     claimable = or_(
         JobRow.status == Status.PENDING,
@@ -28,25 +60,44 @@ def claim_statement(job_id: str, step: Step, owner: str, *, follows: str | None,
         and_(JobRow.status == Status.PROCESSING, or_(JobRow.lease_owner.is_(None), lease_over, is_follower)),
     )
     is_lost = and_(JobRow.status == Status.PROCESSING, lease_over, not_(is_follower))
-    name = step.name.lower()
+    name = bindparam("step_name", type_=Text)
+    count = func.coalesce(cast(JobRow.attempts.op("->>", return_type=Text())(name), Integer), 0)
     return (
         update(JobRow)
-        .where(JobRow.id == job_id, JobRow.step == step, claimable, no_older())
+        .where(JobRow.id == bindparam("this_job"), JobRow.step == bindparam("this_step"), claimable, no_older())
         .values(
             status=Status.PROCESSING,
-            lease_owner=owner,
-            lease_until=from_now(lease_seconds),
+            lease_owner=bindparam("new_owner"),
+            lease_until=func.now() + interval(bindparam("lease_seconds", type_=Double)),
             fence=JobRow.fence + 1,
             lost_count=JobRow.lost_count + case((is_lost, 1), else_=0),
             dispatch_count=0,
             started_at=func.coalesce(JobRow.started_at, func.now()),
             updated_at=func.now(),
-            attempts=JobRow.attempts.op("||")(
-                func.jsonb_build_object(name, func.coalesce(JobRow.attempts[name].as_integer(), 0) + 1)
-            ),
+            attempts=JobRow.attempts.op("||")(func.jsonb_build_object(name, count + 1)),
         )
-        .returning(JobRow)
+        .returning(
+            *(getattr(JobRow, column) for column in (*CANDIDATE_COLUMNS, "fence", "messages")),
+            _staged_rows(),
+            managed_run().label("is_managed"),
+        )
     )
+
+
+def _staged_rows() -> Any:
+    """What the job has staged, in order, as one array; a vector in it is text."""
+    row = func.jsonb_build_object(
+        "id",
+        StagedRow.id,
+        "vector",
+        cast(StagedRow.vector, Text),
+        "payload",
+        StagedRow.payload,
+        "entities",
+        StagedRow.entities,
+    )
+    rows = func.jsonb_agg(aggregate_order_by(row, StagedRow.position), type_=JSONB)
+    return select(rows).where(StagedRow.job_id == JobRow.id).scalar_subquery().label("staged")
 
 
 def no_older() -> Any:
@@ -70,17 +121,14 @@ def why_not(connection: Connection, job_id: str, step: Step) -> Claim:
     return NotOurs()
 
 
-def load_job(connection: Connection, row: Any, step: Step) -> Job:
+def claimed_job(row: Any, step: Step) -> Job:
     """The claimed row as the step sees it."""
-    staged = connection.execute(
-        select(StagedRow.__table__).where(StagedRow.job_id == row.id).order_by(StagedRow.position)
-    ).all()
     return Job(
         id=str(row.id),
         candidate=candidate_from_row(row),
         step=step,
         fence=row.fence,
         messages=messages_from_json(row.messages),
-        staged=tuple(staged_from_row(fact) for fact in staged),
-        is_managed=is_managed(connection, row.scope, row.run_id),
+        staged=tuple(staged_from_json(fact) for fact in row.staged or ()),
+        is_managed=row.is_managed,
     )

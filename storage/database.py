@@ -73,9 +73,23 @@ class Database:
         Raises:
             TransientError: with Backend.DATABASE_UNAVAILABLE when the server cannot be reached or gives up.
         """
+        with self._translated(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def statement(self) -> Iterator[Connection]:
+        """Each statement is a transaction by itself, without the round trips of BEGIN and COMMIT.
+
+        Raises:
+            TransientError: as `transaction`.
+        """
+        with self._translated(), self.engine.connect() as connection:
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
         try:
-            with self.engine.begin() as connection:
-                yield connection
+            yield
         except (OperationalError, InterfaceError, PoolTimeout) as exc:
             raise unavailable(exc) from exc
         except InternalError as exc:

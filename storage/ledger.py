@@ -39,7 +39,8 @@ from domain.operations import TooManyOpenJobs
 from domain.ports import JobStats
 from domain.retry import RetryPolicy
 from storage import outbox
-from storage.claims import claim_statement, load_job, why_not
+from storage.advances import advance, is_one_statement
+from storage.claims import claim, claimed_job, why_not
 from storage.clock import from_now
 from storage.database import Database, lock_scope
 from storage.publish import publish
@@ -48,8 +49,6 @@ from storage.rows import (
     decision_to_json,
     decisions_from_json,
     job_view,
-    messages_to_json,
-    staged_to_columns,
 )
 from storage.stats import SqlJobStats
 from storage.tables import JobRow, StagedRow
@@ -119,24 +118,21 @@ class SqlJobLedger:
 
     def claim(self, job_id: str, step: Step, owner: str, *, follows: str | None = None) -> Claim:
         """Take the lease of a step, if it is this step's turn."""
-        statement = claim_statement(job_id, step, owner, follows=follows, lease_seconds=self._times.lease)
+        lease = self._times.lease
         try:
-            with self._database.transaction() as connection:
-                row = connection.execute(statement).one_or_none()
-                if row is None:
-                    return why_not(connection, job_id, step)
-                return Claimed(load_job(connection, row, step))
+            with self._database.statement() as connection:
+                row = claim(connection, job_id, step, owner, follows=follows, lease=lease)
+                return Claimed(claimed_job(row, step)) if row is not None else why_not(connection, job_id, step)
         except IntegrityError:
             # Another job of the scope became `processing` at the same moment.
             return NotOurs()
 
     def complete(self, job: Job, result: StepResult) -> Finish | None:
         """Store the step's effect and move the pointer, all in one transaction; the end, if that was it."""
+        if isinstance(result, Advance):
+            self._advance(job, result)
+            return None
         with self._database.transaction() as connection:
-            if isinstance(result, Advance):
-                row = _lock_ours(connection, job)
-                self._advance(connection, job, result, row)
-                return None
             lock_scope(connection, job.candidate.scope.key)
             row = _lock_ours(connection, job)
             if isinstance(result, Publish):
@@ -144,26 +140,11 @@ class SqlJobLedger:
             _finish(connection, job, result, row)
         return result
 
-    def _advance(self, connection: Connection, job: Job, result: Advance, row: Any) -> None:
-        values: dict[str, Any] = {
-            "step": job.step + 1,
-            "retry_count": 0,
-            "next_retry_at": None,
-            "last_error": None,
-            "lease_owner": None,
-            "lease_until": from_now(self._times.handoff),
-            "counts": {**row.counts, **result.counts},
-            "trace": _traced(job, row.trace, result.trace),
-            "updated_at": func.now(),
-        }
-        if result.messages is not None:
-            values["messages"] = messages_to_json(result.messages)
-        if result.staged is not None:
-            connection.execute(delete(StagedRow).where(StagedRow.job_id == job.id))
-            if result.staged:
-                rows = [staged_to_columns(fact, job.id, position) for position, fact in enumerate(result.staged)]
-                connection.execute(insert(StagedRow), rows)
-        connection.execute(update(JobRow).where(JobRow.id == job.id).values(values))
+    def _advance(self, job: Job, result: Advance) -> None:
+        begin = self._database.statement if is_one_statement(job, result) else self._database.transaction
+        with begin() as connection:
+            if not advance(connection, job, result, handoff=self._times.handoff):
+                raise _lost(job)
 
     def fail(self, job: Job, error: TransientError) -> float | None:
         """Note a failed attempt: seconds until the next, or None when the job is dead now."""
@@ -272,8 +253,12 @@ def _lock_ours(connection: Connection, job: Job) -> Any:
     statement = select(JobRow.retry_count, JobRow.counts, JobRow.trace).where(*_is_ours(job)).with_for_update()
     row = connection.execute(statement).one_or_none()
     if row is None:
-        raise Fenced(f"job {job.id}, step {job.step.task_name}: the lease was lost")
+        raise _lost(job)
     return row
+
+
+def _lost(job: Job) -> Fenced:
+    return Fenced(f"job {job.id}, step {job.step.task_name}: the lease was lost")
 
 
 def _same_key(connection: Connection, candidate: Candidate) -> Submission | None:

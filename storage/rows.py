@@ -15,6 +15,22 @@ from domain.lifecycle import Details, MemoryItem
 from domain.metadata import RESERVED_KEYS
 from domain.scope import Scope
 
+# What `candidate_from_row` reads.
+CANDIDATE_COLUMNS = (
+    "id",
+    "tenant_id",
+    "user_id",
+    "agent_id",
+    "run_id",
+    "conversation_id",
+    "source_message_id",
+    "kind",
+    "form",
+    "idempotency_key",
+    "trace_id",
+    "payload",
+)
+
 
 def messages_to_json(messages: tuple[Message, ...]) -> list[dict[str, str]]:
     """Messages as a jsonb array of role and content."""
@@ -69,10 +85,13 @@ def staged_to_columns(fact: StagedFact, job_id: str, position: int) -> dict[str,
         "position": position,
         "vector": list(fact.vector),
         "payload": staged_payload(fact),
-        "entities": [
-            {"text": entity.text, "type": entity.type.value, "vector": list(entity.vector)} for entity in fact.entities
-        ],
+        "entities": entities_to_json(fact.entities),
     }
+
+
+def entities_to_json(entities: tuple[Entity, ...]) -> list[dict[str, JsonValue]]:
+    """Entities as a jsonb array."""
+    return [{"text": entity.text, "type": entity.type.value, "vector": list(entity.vector)} for entity in entities]
 
 
 def staged_payload(fact: StagedFact) -> dict[str, JsonValue]:
@@ -85,19 +104,19 @@ def staged_payload(fact: StagedFact) -> dict[str, JsonValue]:
     return payload
 
 
-def staged_from_row(row: Any) -> StagedFact:
-    """The fact a staged row holds."""
-    payload = row.payload
+def staged_from_json(row: dict[str, Any]) -> StagedFact:
+    """The fact a staged row holds, from its columns as JSON with the vector as text."""
+    payload = row["payload"]
     return StagedFact(
-        id=str(row.id),
+        id=row["id"],
         text=payload["data"],
-        vector=vector_from_row(row.vector),
+        vector=vector_from_row(row["vector"]),
         attributed_to=payload.get("attributed_to"),
         payload=payload,
         text_lemmatized=payload.get("text_lemmatized", ""),
         evidence=Evidence(**payload["evidence"]) if "evidence" in payload else None,
         entities=tuple(
-            Entity(entity["text"], EntityType(entity["type"]), tuple(entity["vector"])) for entity in row.entities
+            Entity(entity["text"], EntityType(entity["type"]), tuple(entity["vector"])) for entity in row["entities"]
         ),
     )
 
@@ -128,7 +147,7 @@ def vector_from_row(value: Any) -> Vector:
     """A vector column's value as a tuple of floats."""
     if isinstance(value, str):
         value = json.loads(value)
-    return tuple(float(number) for number in np.asarray(value, dtype=np.float32))
+    return tuple(np.asarray(value, dtype=np.float32).tolist())
 
 
 def memory_item(row: Any) -> MemoryItem:

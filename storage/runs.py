@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, exists, select
 from sqlalchemy.dialects.postgresql import insert
 
-from storage.tables import RunRow
+from storage.tables import JobRow, RunRow
 
 
 def mark_managed(connection: Connection, scope: str, run_id: str) -> None:
@@ -19,5 +17,10 @@ def is_managed(connection: Connection, scope: str, run_id: str | None) -> bool:
     """Whether a run has an explicit writer."""
     if run_id is None:
         return False
-    found: Any = exists().where(RunRow.scope == scope, RunRow.run_id == run_id)
+    found = exists().where(RunRow.scope == scope, RunRow.run_id == run_id)
     return bool(connection.execute(select(found)).scalar_one())
+
+
+def managed_run() -> ColumnElement[bool]:
+    """Whether the run of the outer query's job has an explicit writer, as an SQL condition."""
+    return exists().where(RunRow.scope == JobRow.scope, RunRow.run_id == JobRow.run_id)

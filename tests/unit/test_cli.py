@@ -173,7 +173,7 @@ def test_no_secret_is_on_the_command_line_of_a_process(verb: str, home: Path, mo
     started: list[tuple[list[str], Mapping[str, str]]] = []
     monkeypatch.setattr(os, "execvpe", lambda _, command, environment: started.append((command, environment)))
     monkeypatch.setattr(os, "chdir", lambda _: None)
-    getattr(processes, verb)(*((processes._QUEUES, "poco") if verb == "worker" else ()))
+    getattr(processes, verb)(*((processes._QUEUES, "poco", None, None) if verb == "worker" else ()))
     [(command, environment)] = started
     assert not [part for part in command if "password" in part or TOKEN in part]
     assert environment["OMP_NUM_THREADS"] == "1"
