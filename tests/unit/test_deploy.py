@@ -163,7 +163,7 @@ def commands() -> Iterator[str]:
 def test_each_command_in_these_pages_can_be_given(line: str) -> None:
     _, *words = shlex.split(line)
     command: Any = get_command(app)
-    while hasattr(command, "commands"):
+    while words and hasattr(command, "commands"):
         command = command.commands[words.pop(0)]
     known = {option for parameter in command.params for option in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= known
