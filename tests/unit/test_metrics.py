@@ -284,7 +284,7 @@ def test_without_a_port_nothing_is_shown_and_a_taken_one_stops_no_work(monkeypat
         taken.listen()
         metrics_server.serve(Settings(metrics_port=taken.getsockname()[1]), metrics.REGISTRY)
     (call,) = said.calls
-    assert (call.method_name, call.kwargs["event"]) == ("exception", "memory_metrics_not_served")
+    assert (call.method_name, call.kwargs["event"]) == ("error", "memory_metrics_not_served")
 
 
 def test_each_process_of_the_stack_has_a_port_of_its_own(tmp_path: Path) -> None:
