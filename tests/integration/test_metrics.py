@@ -156,7 +156,7 @@ def test_a_new_child_of_the_worker_goes_on_counting_where_the_dead_one_stopped(
             finish_one(stack, model, user_id)
         wait_for_total(stack, 4)
         # One for the main process, one for each of the two children, however many have died.
-        assert {path.name for path in folder.glob("*.slot")} <= {"0.slot", "1.slot", "2.slot"}
+        assert {path.name for path in folder.glob("counter_*.db")} <= {f"counter_{slot}.db" for slot in range(3)}
 
 
 def test_a_database_that_is_away_is_told_and_no_figure_of_it_is_shown(

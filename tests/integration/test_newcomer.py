@@ -125,6 +125,17 @@ def test_everything_is_up_and_healthy_on_this_machine_only(newcomer: Newcomer) -
     assert status["api"]["url"].startswith("http://127.0.0.1:")
 
 
+def test_each_process_shows_its_metrics_where_status_and_links_say(newcomer: Newcomer) -> None:
+    shown = {one["name"]: one["metrics"] for one in newcomer.status()["processes"] if one["metrics"]}
+    assert list(shown) == ["relay", "worker", "api"]
+    links = newcomer.run("links")
+    for name, address in shown.items():
+        assert address.startswith("127.0.0.1:")
+        assert f"http://{address}/metrics   of the {name}" in links
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as response:
+            assert b"memory_jobs_ended_total" in response.read()
+
+
 def test_the_home_is_closed_to_others(newcomer: Newcomer) -> None:
     home = newcomer.folder / ".poco"
     assert home.stat().st_mode & 0o777 == 0o700
