@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
+import structlog
+
 from admission.secret_vendors import use_rules_of
+from domain.errors import TransientError
 from domain.jobs import Step
 from domain.ports import (
     Calibration,
@@ -56,6 +59,9 @@ from storage.migrate import check_schema
 from storage.scrub import SqlMemoryStore
 from storage.stats import SqlJobStats
 from storage.tokens import SqlTokens
+
+log = structlog.get_logger(__name__)
+_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -233,6 +239,25 @@ class Services:
         settings = self.settings
         check_schema(self.database, embedding_model=settings.embedding_model, dims=settings.dims)
         _ = self.calibration
+
+
+def wait_for_database(services: Services, is_stopped: Callable[[float], bool]) -> bool:
+    """Check the database, and while it does not answer try again each second; a process may start before it is up.
+
+    `is_stopped` waits so many seconds and says whether to give up. False when it did.
+
+    Raises:
+        ConfigurationError: the database does not fit the settings.
+    """
+    while True:
+        try:
+            services.check()
+        except TransientError as exc:
+            log.warning("memory_waiting_for_database", error=exc.detail)
+            if is_stopped(_PAUSE_SECONDS):
+                return False
+        else:
+            return True
 
 
 def language_tools() -> LanguageTools:

@@ -23,7 +23,7 @@ from runtime.ledger_metrics import LedgerCollector
 from runtime.logs import configure_logging
 from runtime.metrics_server import serve
 from runtime.settings import required_secret
-from runtime.wiring import Services, process_services
+from runtime.wiring import Services, process_services, wait_for_database
 from storage.maintenance import Maintained, maintain
 from storage.outbox import Listener, send_ready
 from storage.reaper import reap
@@ -40,8 +40,9 @@ def run() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    wired.check()
     show_metrics(wired)
+    if not wait_for_database(wired, stop.wait):
+        return
     log.info("memory_relay_started")
     Relay(wired, stop).loop()
     log.info("memory_relay_stopped")
