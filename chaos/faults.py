@@ -31,6 +31,7 @@ ROUND = {
     "relay terminated": 1,
     "api killed": 1,
     "api terminated": 1,
+    "delivered twice": 3,
     "redis flushed": 2,
     "redis wiped": 2,
     "postgres killed": 2,
@@ -76,6 +77,7 @@ class Faults:
             "relay terminated": lambda: self._end(self.random.choice(RELAYS), signal.SIGTERM),
             "api killed": lambda: self._end(API, signal.SIGKILL),
             "api terminated": lambda: self._end(API, signal.SIGTERM),
+            "delivered twice": self._send_again,
             "redis flushed": self._flush_broker,
             "redis wiped": self._wipe_broker,
             "postgres killed": self._kill_database,
@@ -120,6 +122,14 @@ class Faults:
                     return int(fence)
             self.world.tend(0.1)
         return int(fence)
+
+    def _send_again(self) -> bool:
+        """What a relay leaves behind that dies between sending and forgetting: every chain under way is sent again."""
+        statement = (
+            "INSERT INTO memory_outbox (job_id, ready) "
+            "SELECT id, true FROM memory_jobs WHERE status IN ('processing', 'failed') RETURNING job_id"
+        )
+        return bool(self.world.ask(statement))
 
     def _flush_broker(self) -> bool:
         with _client(self.world) as client:
