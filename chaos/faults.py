@@ -12,7 +12,7 @@ from random import Random
 import redis
 
 from chaos.candidates import Kind, marker_of_key
-from chaos.witness import Fault, Frozen
+from chaos.witness import AFTERMATH_SECONDS, Fault, Frozen
 from chaos.world import API, LEASE_SECONDS, RELAYS, WORKERS, Lease, World, signal_by_id
 from runtime.procfs import children_of
 
@@ -65,6 +65,10 @@ class Faults:
             return False
         self.done.append(Fault(name, began, time.time()))
         return True
+
+    def seconds_to_calm(self) -> float:
+        """How long to wait until the last fault is felt no more."""
+        return max(0.0, self.done[-1].ended + AFTERMATH_SECONDS - time.time()) if self.done else 0.0
 
     def _action(self, name: str) -> Callable[[], bool]:
         actions: dict[str, Callable[[], bool]] = {
