@@ -12,7 +12,7 @@ from random import Random
 import redis
 
 from chaos.candidates import Kind, marker_of_key
-from chaos.witness import Fault, Frozen
+from chaos.witness import AFTERMATH_SECONDS, Fault, Frozen
 from chaos.world import API, LEASE_SECONDS, RELAYS, WORKERS, Lease, World, signal_by_id
 from runtime.procfs import children_of
 
@@ -31,6 +31,7 @@ ROUND = {
     "relay terminated": 1,
     "api killed": 1,
     "api terminated": 1,
+    "delivered twice": 3,
     "redis flushed": 2,
     "redis wiped": 2,
     "postgres killed": 2,
@@ -65,6 +66,10 @@ class Faults:
         self.done.append(Fault(name, began, time.time()))
         return True
 
+    def seconds_to_calm(self) -> float:
+        """How long to wait until the last fault is felt no more."""
+        return max(0.0, self.done[-1].ended + AFTERMATH_SECONDS - time.time()) if self.done else 0.0
+
     def _action(self, name: str) -> Callable[[], bool]:
         actions: dict[str, Callable[[], bool]] = {
             "child frozen": self._freeze_child,
@@ -76,6 +81,7 @@ class Faults:
             "relay terminated": lambda: self._end(self.random.choice(RELAYS), signal.SIGTERM),
             "api killed": lambda: self._end(API, signal.SIGKILL),
             "api terminated": lambda: self._end(API, signal.SIGTERM),
+            "delivered twice": self._send_again,
             "redis flushed": self._flush_broker,
             "redis wiped": self._wipe_broker,
             "postgres killed": self._kill_database,
@@ -120,6 +126,14 @@ class Faults:
                     return int(fence)
             self.world.tend(0.1)
         return int(fence)
+
+    def _send_again(self) -> bool:
+        """What a relay leaves behind that dies between sending and forgetting: every chain under way is sent again."""
+        statement = (
+            "INSERT INTO memory_outbox (job_id, ready) "
+            "SELECT id, true FROM memory_jobs WHERE status IN ('processing', 'failed') RETURNING job_id"
+        )
+        return bool(self.world.ask(statement))
 
     def _flush_broker(self) -> bool:
         with _client(self.world) as client:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from chaos.candidates import PUBLISHED_KINDS, Kind
 from chaos.model import CONFIDENCE_UNIT, Call
-from chaos.witness import Evidence, JobSeen, Moment
+from chaos.witness import AFTERMATH_SECONDS, Evidence, JobSeen, Moment
 
 DELAYS = (1.0, 2.0, 4.0)
 BROKER_FAULTS = frozenset({"broker hung", "broker away", "redis flushed", "redis wiped"})
@@ -269,8 +269,9 @@ def _is_failure(before: Moment, after: Moment) -> bool:
 
 
 def _is_disturbed(seen: Evidence, job: JobSeen) -> bool:
+    """Whether a fault, or what followed it, touched the job's life."""
     end = job.finished or float("inf")
-    return any(fault.began <= end and fault.ended >= job.created - _SLACK_SECONDS for fault in seen.faults)
+    return any(fault.began <= end and fault.ended >= job.created - AFTERMATH_SECONDS for fault in seen.faults)
 
 
 def _end(seen: Evidence, job: JobSeen) -> int:

@@ -44,10 +44,10 @@ class Call:
 class ChaosModel:
     """The server; use it as a context manager.
 
-    `find_asker` tells whose TCP port a question came from; `kill` ends the process of a poisonous one.
+    `find_asker` tells who talks from one TCP port to another; `kill` ends the process of a poisonous one.
     """
 
-    find_asker: Callable[[int], int | None] = field(default=lambda _: None)
+    find_asker: Callable[[int, int], int | None] = field(default=lambda *_: None)
     kill: Callable[[int], object] = field(default=lambda _: None)
     calls: list[Call] = field(default_factory=list)
     _counts: Counter[str] = field(default_factory=Counter)
@@ -72,16 +72,21 @@ class ChaosModel:
     @property
     def url(self) -> str:
         """The base URL, ending in /v1."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
         if self._server is None:
             raise RuntimeError("the model is not listening")
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return int(self._server.server_address[1])
 
     def answer(self, question: str, port: int) -> tuple[int, dict[str, Any]]:
         """Status and body for a chat request; a slow one takes its time here."""
         marker = find_marker(question)
         if marker is None:
             return 400, _error("no marker")
-        pid = self.find_asker(port)
+        pid = self.find_asker(port, self.port)
         number = self._note(marker, pid)
         if marker.kind is Kind.POISON:
             if pid is not None:

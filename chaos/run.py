@@ -19,7 +19,6 @@ from chaos.witness import OPEN_JOBS, Evidence, read_evidence
 from chaos.world import World, running_world
 from runtime.home import Home
 
-_CALM_SECONDS = 2.0
 _DRAIN_SECONDS = 120.0
 Tell = Callable[[str], None]
 
@@ -88,8 +87,10 @@ def run_chaos(folder: Path, *, seconds: float, seed: int, with_unique_index: boo
         with _submitting(load, world):
             _break(faults, Random(f"{seed} plan"), seconds, tell)
             world.settle()
-        tell("No more faults: one candidate of each kind, then everything has to end.")
-        world.tend(_CALM_SECONDS)
+        tell("No more faults: everything has to end.")
+        _drain(world, tell)
+        world.tend(faults.seconds_to_calm())
+        tell("One more candidate of each kind, on a stack that nothing disturbs.")
         load.submit_one_of_each()
         _drain(world, tell)
         evidence = read_evidence(

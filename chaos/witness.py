@@ -33,6 +33,8 @@ END $$;
 CREATE TRIGGER chaos_note AFTER INSERT OR UPDATE ON memory_jobs FOR EACH ROW EXECUTE FUNCTION chaos_note();
 """
 DROP_UNIQUE_INDEX = "DROP INDEX one_memory_per_text"
+# A worker that is ended needs three seconds for it, and its successor about ten to start.
+AFTERMATH_SECONDS = 15.0
 OPEN_JOBS = "SELECT count(*) FROM memory_jobs WHERE status NOT IN ('success', 'dead')"
 
 

@@ -23,7 +23,7 @@ from runtime.children import Child, spawn
 from runtime.embedded.postgres import database_url, postgres_spec
 from runtime.embedded.valkey import broker_url, valkey_spec
 from runtime.home import Home
-from runtime.procfs import children_of, connected_from, identity, signal_process
+from runtime.procfs import children_of, connected, identity, signal_process
 from runtime.spec import ProcessSpec
 from storage.migrate import upgrade
 
@@ -148,9 +148,9 @@ class World:
         except psycopg.OperationalError:
             return []
 
-    def find_asker(self, port: int) -> int | None:
-        """The worker child that talks to the model from this port, or None when it is gone."""
-        return connected_from(port, self.worker_children())
+    def find_asker(self, port: int, to: int) -> int | None:
+        """The worker child that talks to the model from this port to its own, or None when it is gone."""
+        return connected(port, to, self.worker_children())
 
 
 @contextmanager

@@ -66,11 +66,12 @@ def children_of(parent: int) -> list[int]:
     return sorted(found)
 
 
-def connected_from(port: int, pids: Iterable[int]) -> int | None:
-    """Which of these processes holds the end of a TCP connection (IPv4) with this port of its own, or None."""
+def connected(port: int, to: int, pids: Iterable[int]) -> int | None:
+    """Which of these processes has a TCP connection (IPv4) from this port of its own to that port, or None."""
     for line in (_PROC / "net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
-        if int(fields[1].rpartition(":")[2], 16) == port:
+        # One port of ours may serve connections to several others.
+        if [int(end.rpartition(":")[2], 16) for end in fields[1:3]] == [port, to]:
             socket = f"socket:[{fields[9]}]"
             return next((pid for pid in pids if _holds(pid, socket)), None)
     return None

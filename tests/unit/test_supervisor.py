@@ -16,7 +16,7 @@ import pytest
 from domain.errors import ConfigurationError
 from runtime.children import spawn
 from runtime.home import Home
-from runtime.procfs import children_of, connected_from, identity, is_alive, signal_process, working_in
+from runtime.procfs import children_of, connected, identity, is_alive, signal_process, working_in
 from runtime.spec import PROJECT_ROOT, Lifetime, ProcessSpec
 from runtime.state import (
     Failure,
@@ -271,9 +271,12 @@ def test_the_process_at_the_other_end_of_a_connection_is_found() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         child = subprocess.Popen([sys.executable, "-c", program, str(server.getsockname()[1])])
         connection, (_, port) = server.accept()
-        assert connected_from(port, [os.getpid(), child.pid]) == child.pid
-        assert connected_from(port, [os.getpid()]) is None
+        to = server.getsockname()[1]
+        assert connected(port, to, [os.getpid(), child.pid]) == child.pid
+        assert connected(port, to, [os.getpid()]) is None
+        assert connected(port, to + 1, [child.pid]) is None
+        assert connected(to, port, [os.getpid()]) == os.getpid()
         child.kill()
         child.wait()
-        assert connected_from(port, [child.pid]) is None
+        assert connected(port, to, [child.pid]) is None
         connection.close()
