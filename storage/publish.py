@@ -6,7 +6,7 @@ The formats are mem0 2.0.12's own (mem0 study, section 2), so that stock mem0 re
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,7 +29,8 @@ def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> F
     Returns:
         `published` with the number inserted, or `no_effect` when all were known already.
     """
-    published = [fact for fact in staged if _insert_memory(connection, job, fact)]
+    inserted = _insert_memories(connection, job, staged)
+    published = [fact for fact in staged if fact.id in inserted]
     if not published:
         counts = {"inserted": 0, "duplicates": len(staged)}
         return Finish(Outcome.NO_EFFECT, reason="already_known", counts=counts, trace=_trace(staged, published))
@@ -45,14 +46,13 @@ def _trace(staged: Sequence[StagedFact], published: Sequence[StagedFact]) -> tup
     return tuple(FactVerdict(fact.id, None if fact.id in inserted else "already_known") for fact in staged)
 
 
-def _insert_memory(connection: Connection, job: Job, fact: StagedFact) -> bool:
-    statement = (
-        pg_insert(MemoryRow)
-        .values(id=fact.id, vector=list(fact.vector), payload=memory_payload(job, fact))
-        .on_conflict_do_nothing()
-        .returning(MemoryRow.id)
-    )
-    return connection.execute(statement).one_or_none() is not None
+def _insert_memories(connection: Connection, job: Job, facts: Sequence[StagedFact]) -> set[str]:
+    """Insert all but those the scope holds already; the ids of the inserted."""
+    if not facts:
+        return set()
+    rows = [{"id": fact.id, "vector": list(fact.vector), "payload": memory_payload(job, fact)} for fact in facts]
+    statement = pg_insert(MemoryRow).on_conflict_do_nothing().returning(MemoryRow.id)
+    return {str(memory_id) for (memory_id,) in connection.execute(statement, rows)}
 
 
 def memory_payload(job: Job, fact: StagedFact) -> dict[str, JsonValue]:
@@ -117,21 +117,27 @@ def _write_audit(connection: Connection, job: Job, facts: Sequence[StagedFact]) 
 
 def _link_entities(connection: Connection, scope: str, facts: Sequence[StagedFact]) -> None:
     links = _links_by_name(facts)
-    known = _known_entities(connection, scope) if links else {}
-    for name, (entity, memory_ids) in links.items():
-        row = known.get(name)
-        if row is None:
-            payload = {
+    known = _known_entities(connection, scope, set(links)) if links else {}
+    new = [
+        {
+            "id": uuid.uuid4(),
+            "vector": list(entity.vector),
+            "payload": {
                 "data": entity.text,
                 "entity_type": entity.type.value,
                 "linked_memory_ids": sorted(memory_ids),
                 "user_id": scope,
-            }
-            connection.execute(insert(EntityRow).values(id=uuid.uuid4(), vector=list(entity.vector), payload=payload))
-        else:
-            linked = sorted({*row.payload.get("linked_memory_ids", []), *memory_ids})
-            payload = {**row.payload, "linked_memory_ids": linked}
-            connection.execute(update(EntityRow).where(EntityRow.id == row.id).values(payload=payload))
+            },
+        }
+        for name, (entity, memory_ids) in links.items()
+        if name not in known
+    ]
+    if new:
+        connection.execute(insert(EntityRow), new)
+    for name, row in known.items():
+        linked = sorted({*row.payload.get("linked_memory_ids", []), *links[name][1]})
+        payload = {**row.payload, "linked_memory_ids": linked}
+        connection.execute(update(EntityRow).where(EntityRow.id == row.id).values(payload=payload))
 
 
 def _links_by_name(facts: Sequence[StagedFact]) -> dict[str, tuple[Entity, set[str]]]:
@@ -142,9 +148,16 @@ def _links_by_name(facts: Sequence[StagedFact]) -> dict[str, tuple[Entity, set[s
     return links
 
 
-def _known_entities(connection: Connection, scope: str) -> dict[str, Any]:
-    statement = select(EntityRow.id, EntityRow.payload).where(EntityRow.payload["user_id"].astext == scope)
-    return {entity_key(str(row.payload.get("data", ""))): row for row in connection.execute(statement)}
+def _known_entities(connection: Connection, scope: str, wanted: Set[str]) -> dict[str, Any]:
+    """The scope's entities of these names. Of all the others, which may be many, only the names are read."""
+    ours = EntityRow.payload["user_id"].astext == scope
+    names = connection.execute(select(EntityRow.id, EntityRow.payload["data"].astext.label("name")).where(ours))
+    known = {key: row.id for row in names if (key := entity_key(row.name or "")) in wanted}
+    if not known:
+        return {}
+    found = connection.execute(select(EntityRow.id, EntityRow.payload).where(EntityRow.id.in_(known.values())))
+    rows = {row.id: row for row in found}
+    return {key: rows[entity_id] for key, entity_id in known.items()}
 
 
 def entity_key(text: str) -> str:

@@ -15,7 +15,7 @@ from domain.jobs import Step
 from pipeline.runner import GoOn, Stop, TryAgain, run_step
 from runtime.wiring import process_services
 from tasks.app import app
-from tasks.lease import renewed_lease
+from tasks.lease import KEEPER
 
 log = structlog.get_logger(__name__)
 _LEDGER_DOWN_SECONDS = 4.0
@@ -33,7 +33,8 @@ class StepTask(Task):
     def run_step(self, job_id: str, step: Step) -> str:
         """Run the step; returns a word for the log, raises Celery's Retry when it is due again."""
         wired = process_services()
-        keep_alive = partial(renewed_lease, ledger=wired.ledger, every=wired.settings.lease_seconds / 3)
+        every, longest = wired.settings.lease_seconds / 3, app.conf.task_time_limit
+        keep_alive = partial(KEEPER.held, ledger=wired.ledger, every=every, longest=longest)
         try:
             signal = run_step(
                 job_id,

@@ -1,10 +1,13 @@
-"""Renews the lease of a running step, so that a short lease finds a dead worker soon and a slow model is left alone."""
+"""Renews the leases of running steps, so that a short lease finds a dead worker soon and a slow model is left alone."""
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import structlog
 
@@ -15,25 +18,79 @@ from domain.ports import JobLedger
 log = structlog.get_logger(__name__)
 
 
-@contextmanager
-def renewed_lease(job: Job, *, ledger: JobLedger, every: float) -> Iterator[None]:
-    """Renew the job's lease each `every` seconds until the block ends."""
-    done = threading.Event()
-    thread = threading.Thread(target=_renew, args=(job, ledger, every, done), daemon=True, name="lease")
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+@dataclass(slots=True)
+class _Held:
+    job: Job
+    ledger: JobLedger
+    every: float
+    due: float
+    until: float
 
 
-def _renew(job: Job, ledger: JobLedger, every: float, done: threading.Event) -> None:
-    while not done.wait(every):
+class LeaseKeeper:
+    """One thread for all steps that run in a process; it is started with the first of them, so after a fork."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._held: dict[int, _Held] = {}
+        self._process: int | None = None
+
+    @contextmanager
+    def held(self, job: Job, *, ledger: JobLedger, every: float, longest: float) -> Iterator[None]:
+        """Renew the job's lease each `every` seconds until the block ends, but for no longer than `longest` seconds.
+
+        A step that hangs beyond every time limit is given to another worker in the end, and cannot complete when it
+        wakes.
+        """
+        now = time.monotonic()
+        held = _Held(job, ledger, every, due=now + every, until=now + longest)
+        with self._changed:
+            self._start()
+            self._held[id(held)] = held
+            self._changed.notify()
         try:
-            if not ledger.extend(job):
-                log.warning("memory_lease_lost", job_id=job.id, step=job.step.task_name)
-                return
+            yield
+        finally:
+            self._let_go(held)
+
+    def _start(self) -> None:
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            threading.Thread(target=self._renew_for_ever, daemon=True, name="leases").start()
+
+    def _renew_for_ever(self) -> None:
+        while True:
+            for held in self._due():
+                self._renew(held)
+
+    def _due(self) -> list[_Held]:
+        """Wait until a lease is due or another step begins; the leases that are due."""
+        with self._changed:
+            first = min((held.due for held in self._held.values()), default=None)
+            self._changed.wait(None if first is None else max(0.0, first - time.monotonic()))
+            now = time.monotonic()
+            return [held for held in self._held.values() if held.due <= now]
+
+    def _renew(self, held: _Held) -> None:
+        job, now = held.job, time.monotonic()
+        if now > held.until:
+            self._let_go(held)
+            log.warning("memory_lease_given_up", job_id=job.id, step=job.step.task_name)
+            return
+        held.due = now + held.every
+        try:
+            renewed = held.ledger.extend(job)
         except TransientError as exc:
             # The next round tries again; if the lease runs out meanwhile, the fence refuses our completion.
             log.warning("memory_lease_not_renewed", job_id=job.id, backend=exc.backend)
+            return
+        if not renewed and self._let_go(held):
+            log.warning("memory_lease_lost", job_id=job.id, step=job.step.task_name)
+
+    def _let_go(self, held: _Held) -> bool:
+        """Stop renewing; False when the step had ended already."""
+        with self._changed:
+            return self._held.pop(id(held), None) is not None
+
+
+KEEPER = LeaseKeeper()
