@@ -56,7 +56,7 @@ def test_a_step_that_stages_nothing_leaves_what_is_staged(ledger: SqlJobLedger, 
     job = extracted(ledger, scope, staged("用户喜欢茶"))
     ledger.complete(job, Advance())
     assert claimed(ledger, job.id, Step.VALIDATE).staged == job.staged
-    assert claimed_messages(ledger, job) == job.messages
+    assert claimed_messages(ledger, job) == job.candidate.messages
 
 
 def claimed_messages(ledger: SqlJobLedger, job: Job) -> object:
