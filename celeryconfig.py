@@ -43,7 +43,7 @@ broker_connection_max_retries = None
 worker_cancel_long_running_tasks_on_connection_loss = False
 
 # Bound what a leak can cost: a fresh child after this many tasks or KiB.
-worker_max_tasks_per_child = 500
+worker_max_tasks_per_child = 2000
 worker_max_memory_per_child = 1_000_000
 # A stopping worker gives its running step this long, then hands it back.
 worker_soft_shutdown_timeout = _settings.shutdown_seconds

@@ -30,9 +30,11 @@ for _step in Step:
     _TASKS.append(app.task(name=_step.task_name)(_nothing))
 
 
-@worker_ready.connect
 def _touch_heartbeat(**_: object) -> None:
     Path(os.environ["POCO_HEARTBEAT_FILE"]).touch()
+
+
+worker_ready.connect(_touch_heartbeat)
 
 
 def bare_chains(broker_url: str, number: int) -> float:
@@ -47,9 +49,9 @@ def bare_chains(broker_url: str, number: int) -> float:
 
 
 def _drained(client: redis.Redis) -> float:
-    empty = []
+    empty: list[float] = []
     while len(empty) < 5:
-        left = sum(int(client.llen(queue)) for queue in _QUEUES) + int(client.hlen("unacked"))
+        left = sum(client.llen(queue) for queue in _QUEUES) + int(client.hlen("unacked"))
         empty = [] if left else [*empty, time.perf_counter()]
         time.sleep(_POLL_SECONDS)
     return empty[0]

@@ -33,7 +33,6 @@ ROUNDS = 3
 JOBS = 240
 SCOPES = (1, 8, 32)
 COLD_SCOPES = 50
-PARTS = ("claim", "step", "complete", "rest")
 
 
 def bench_ingest(place: Place) -> str:
@@ -149,8 +148,8 @@ def _share_lines(rows: Sequence[tuple[str, tuple[float, ...]]]) -> Iterator[str]
     yield "  the time in a worker by step, ms: whole = claim + step + complete + rest"
     for name, (task, claim, work, complete) in means.items():
         rest = task - claim - work - complete
-        parts = f"{claim:5.1f} + {work:5.1f} + {complete:5.1f} + {rest:5.1f}"
-        yield f"    {name:24} {task:6.1f} = {parts}   {task / whole:4.0%}"
+        shown = f"{claim:5.1f} + {work:5.1f} + {complete:5.1f} + {rest:5.1f}"
+        yield f"    {name:24} {task:6.1f} = {shown}   {task / whole:4.0%}"
 
 
 def _analyse(settings: Settings) -> None:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from domain.facts import Entity, EntityType
@@ -69,7 +70,13 @@ def recognise(text: str) -> list[Entity]:
 
     Names are compared without case and width. At most 24 entities of the first 4000 characters.
     """
-    text = _NOISE.sub(_blank, storable(text)[:_MAX_CHARS])
+    return list(_recognised(storable(text)[:_MAX_CHARS]))
+
+
+# Three steps of the chain ask about the same fact.
+@lru_cache(maxsize=256)
+def _recognised(text: str) -> tuple[Entity, ...]:
+    text = _NOISE.sub(_blank, text)
     quoted = list(_quoted(text))
     rest = _QUOTED.sub(lambda found: _blank(found) if _quoted_name(found) else found[0], text)
     mentions = sorted([*quoted, *_chinese(rest), *_latin(rest)], key=lambda mention: mention.start)
@@ -77,7 +84,7 @@ def recognise(text: str) -> list[Entity]:
     for mention in mentions:
         if _is_name(mention.text):
             first.setdefault(_key(mention.text), Entity(mention.text, mention.type))
-    return list(first.values())[:_MAX_ENTITIES]
+    return tuple(first.values())[:_MAX_ENTITIES]
 
 
 def _blank(found: re.Match[str]) -> str:

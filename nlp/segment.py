@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from domain.text import storable
 from nlp import models
@@ -98,7 +99,7 @@ def alphabet_words(stretch: str, language: str | None) -> Iterator[str]:
         return
     foreign = language not in (None, "en", "zh", "ja", "ko")
     stop = models.stop_words(language if foreign else "en")
-    for token, lemma in zip(tokens, tokens if foreign else _lemmas(tokens), strict=True):
+    for token, lemma in zip(tokens, tokens if foreign else _lemmas(tuple(tokens)), strict=True):
         yield from _forms(token.lower(), lemma.lower(), stop)
 
 
@@ -134,10 +135,12 @@ def _plain_words(token: str) -> Iterable[str]:
     return [part for part in re.split(r"['-]", base + "-" + suffix if suffix else base) if part]
 
 
-def _lemmas(tokens: list[str]) -> list[str]:
+# A fact's words are looked at when it is grounded and when it is indexed.
+@lru_cache(maxsize=256)
+def _lemmas(tokens: tuple[str, ...]) -> tuple[str, ...]:
     if not any(token.isalpha() for token in tokens):
         return tokens
-    return [token.lemma_ or token.text for token in models.analyse(tokens, models.LEMMAS)]
+    return tuple(token.lemma_ or token.text for token in models.analyse(tokens, models.LEMMAS))
 
 
 def _has_letter_or_digit(token: str) -> bool:

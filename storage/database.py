@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, Engine, create_engine, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, InvalidatePoolError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from domain.errors import Backend, TransientError
 
 # Without iterative scan a filtered HNSW search silently returns too few rows (mem0 study, section 6).
 SESSION_OPTIONS = "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100 -c statement_timeout=15000"
 CONNECT_TIMEOUT_SECONDS = 5
+FRESH_SECONDS = 1.0
+_USED_AT = "used_at"
 # A host that vanishes without a word is noticed after half a minute instead of the operating system's two hours.
 KEEP_ALIVE = {
     "keepalives_idle": 10,
@@ -56,7 +61,6 @@ class Database:
                     pool_size=self._pool_size,
                     max_overflow=0,
                     pool_timeout=CONNECT_TIMEOUT_SECONDS,
-                    pool_pre_ping=True,
                     hide_parameters=True,
                     connect_args={
                         "connect_timeout": CONNECT_TIMEOUT_SECONDS,
@@ -64,6 +68,7 @@ class Database:
                         **KEEP_ALIVE,
                     },
                 )
+                _ping_what_rested(self._engine)
             return self._engine
 
     @contextmanager
@@ -112,6 +117,24 @@ class Database:
             if self._engine is not None:
                 self._engine.dispose()
                 self._engine = None
+
+
+def _ping_what_rested(engine: Engine) -> None:
+    """Ask a connection for an answer before it is used, unless it gave one within the last second."""
+
+    @event.listens_for(engine, "checkin")
+    def note(_: object, record: ConnectionPoolEntry) -> None:
+        record.info[_USED_AT] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def ping(connection: DBAPIConnection, record: ConnectionPoolEntry, _: object) -> None:
+        if time.monotonic() - record.info.get(_USED_AT, time.monotonic()) < FRESH_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as exc:
+            # The server has been restarted: no older connection is of any use.
+            raise InvalidatePoolError from exc
 
 
 def unavailable(exc: Exception) -> TransientError:

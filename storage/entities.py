@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -16,21 +16,27 @@ from storage.tables import EntityRow
 def link(connection: Connection, scope: str, facts: Sequence[StagedFact]) -> None:
     """Note which facts mention what; the caller holds the scope's lock."""
     links = _links_by_name(facts)
-    known = _known_entities(connection, scope) if links else {}
-    for name, (entity, memory_ids) in links.items():
-        row = known.get(name)
-        if row is None:
-            payload = {
+    known = _known_entities(connection, scope, set(links)) if links else {}
+    new = [
+        {
+            "id": uuid.uuid4(),
+            "vector": list(entity.vector),
+            "payload": {
                 "data": entity.text,
                 "entity_type": entity.type.value,
                 "linked_memory_ids": sorted(memory_ids),
                 "user_id": scope,
-            }
-            connection.execute(insert(EntityRow).values(id=uuid.uuid4(), vector=list(entity.vector), payload=payload))
-        else:
-            linked = sorted({*row.payload.get("linked_memory_ids", []), *memory_ids})
-            payload = {**row.payload, "linked_memory_ids": linked}
-            connection.execute(update(EntityRow).where(EntityRow.id == row.id).values(payload=payload))
+            },
+        }
+        for name, (entity, memory_ids) in links.items()
+        if name not in known
+    ]
+    if new:
+        connection.execute(insert(EntityRow), new)
+    for name, row in known.items():
+        linked = sorted({*row.payload.get("linked_memory_ids", []), *links[name][1]})
+        payload = {**row.payload, "linked_memory_ids": linked}
+        connection.execute(update(EntityRow).where(EntityRow.id == row.id).values(payload=payload))
 
 
 def _links_by_name(facts: Sequence[StagedFact]) -> dict[str, tuple[Entity, set[str]]]:
@@ -41,9 +47,16 @@ def _links_by_name(facts: Sequence[StagedFact]) -> dict[str, tuple[Entity, set[s
     return links
 
 
-def _known_entities(connection: Connection, scope: str) -> dict[str, Any]:
-    statement = select(EntityRow.id, EntityRow.payload).where(EntityRow.payload["user_id"].astext == scope)
-    return {entity_key(str(row.payload.get("data", ""))): row for row in connection.execute(statement)}
+def _known_entities(connection: Connection, scope: str, wanted: Set[str]) -> dict[str, Any]:
+    """The scope's entities of these names. Of all the others, which may be many, only the names are read."""
+    ours = EntityRow.payload["user_id"].astext == scope
+    names = connection.execute(select(EntityRow.id, EntityRow.payload["data"].astext.label("name")).where(ours))
+    known = {key: row.id for row in names if (key := entity_key(row.name or "")) in wanted}
+    if not known:
+        return {}
+    found = connection.execute(select(EntityRow.id, EntityRow.payload).where(EntityRow.id.in_(known.values())))
+    rows = {row.id: row for row in found}
+    return {key: rows[entity_id] for key, entity_id in known.items()}
 
 
 def entity_key(text: str) -> str:

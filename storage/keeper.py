@@ -27,7 +27,7 @@ from storage.database import Database, lock_scope
 from storage.entities import link, unlink
 from storage.forgotten import EVIDENCE_MAC, lift, mark_forgotten, marker
 from storage.maintenance import expire
-from storage.memory_rows import SCHEMA_VERSION, insert_memory, write_audit, write_history
+from storage.memory_rows import SCHEMA_VERSION, insert_memories, write_audit, write_history
 from storage.rows import memory_item
 from storage.runs import mark_managed
 from storage.tables import AuditRow, HistoryRow, MemoryRow
@@ -56,7 +56,7 @@ class SqlMemoryKeeper:
             lock_scope(connection, scope)
             expire(connection, scope)
             lift(connection, marker(connection, scope), fact.text)
-            if not insert_memory(connection, origin, fact):
+            if not insert_memories(connection, origin, [fact]):
                 return Changed(ChangeStatus.ALREADY_KNOWN, _same_text(connection, scope, fact.text))
             write_history(connection, [fact])
             write_audit(connection, origin, "create", [fact])

@@ -7,6 +7,7 @@ inference reads live memories and writes nothing (mem0 study, sections 0, 4 and 
 from __future__ import annotations
 
 import copy
+import importlib
 import logging
 import os
 import threading
@@ -104,6 +105,10 @@ def import_mem0(mem0_dir: Path) -> Any:
         os.environ["MEM0_TELEMETRY"] = "False"
         os.environ["MEM0_DIR"] = str(mem0_dir)
         import mem0.memory.main as main
+
+        # What `build_memory` would import after the fork, in each child anew; importing connects to nothing.
+        for part in ("llms.openai", "embeddings.openai", "vector_stores.pgvector"):
+            importlib.import_module(f"mem0.{part}")
 
         # mem0 knows no Chinese, and its English model's name is hard-wired to a download. The relink step
         # recognises entities and segments text for all languages, so mem0's own passes are left out.

@@ -19,15 +19,13 @@ from storage.tables import AuditRow, HistoryRow, MemoryRow
 SCHEMA_VERSION = 2
 
 
-def insert_memory(connection: Connection, origin: Origin, fact: StagedFact) -> bool:
-    """Write the memory; False when the scope holds the same text already."""
-    statement = (
-        pg_insert(MemoryRow)
-        .values(id=fact.id, vector=list(fact.vector), payload=memory_payload(origin, fact))
-        .on_conflict_do_nothing()
-        .returning(MemoryRow.id)
-    )
-    return connection.execute(statement).one_or_none() is not None
+def insert_memories(connection: Connection, origin: Origin, facts: Sequence[StagedFact]) -> set[str]:
+    """Write all but those whose text the scope holds already; the ids of the written."""
+    if not facts:
+        return set()
+    rows = [{"id": fact.id, "vector": list(fact.vector), "payload": memory_payload(origin, fact)} for fact in facts]
+    statement = pg_insert(MemoryRow).on_conflict_do_nothing().returning(MemoryRow.id)
+    return {str(memory_id) for (memory_id,) in connection.execute(statement, rows)}
 
 
 def memory_payload(origin: Origin, fact: StagedFact) -> dict[str, JsonValue]:

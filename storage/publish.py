@@ -16,7 +16,7 @@ from domain.memory import Origin
 from storage.entities import link
 from storage.forgotten import EVIDENCE_MAC, evidence_marks, forgotten, marker
 from storage.maintenance import expire
-from storage.memory_rows import insert_memory, write_audit, write_history
+from storage.memory_rows import insert_memories, write_audit, write_history
 from storage.runs import is_managed
 
 ALREADY_KNOWN = "already_known"
@@ -39,12 +39,12 @@ def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> F
     evidence = evidence_marks(job, staged, made)
     gone = forgotten(connection, staged, evidence, made)
     wanted = [_with_mark(fact, evidence[fact.id]) for fact in staged if fact.id not in gone]
-    published = [fact for fact in wanted if insert_memory(connection, origin, fact)]
-    inserted = {fact.id for fact in published}
+    added = insert_memories(connection, origin, wanted)
+    published = [fact for fact in wanted if fact.id in added]
     counts = {"inserted": len(published), "duplicates": len(wanted) - len(published)}
     if gone:
         counts["forgotten_before"] = len(gone)
-    trace = tuple(FactVerdict(fact.id, _rule(fact.id, inserted, gone)) for fact in staged)
+    trace = tuple(FactVerdict(fact.id, _rule(fact.id, added, gone)) for fact in staged)
     if not published:
         reason = ALREADY_KNOWN if wanted else FORGOTTEN_BEFORE
         return Finish(Outcome.NO_EFFECT, reason=reason, counts=counts, trace=trace)

@@ -20,7 +20,7 @@ from domain.ports import JobLedger
 from pipeline.runner import GoOn, Stop, TryAgain, run_step
 from runtime.wiring import process_services
 from tasks.app import app
-from tasks.lease import renewed_lease
+from tasks.lease import KEEPER
 
 log = structlog.get_logger(__name__)
 _LEDGER_DOWN_SECONDS = 4.0
@@ -54,7 +54,8 @@ class StepTask(Task):
     def run_step(self, job_id: str, step: Step) -> str:
         """Run the step; returns a word for the log, raises Celery's Retry when it is due again."""
         wired = process_services()
-        keep_alive = partial(_traced_lease, ledger=wired.ledger, every=wired.settings.lease_seconds / 3)
+        every, longest = wired.settings.lease_seconds / 3, app.conf.task_time_limit
+        keep_alive = partial(_traced_lease, ledger=wired.ledger, every=every, longest=longest)
         try:
             signal = run_step(
                 job_id,
@@ -96,10 +97,10 @@ class StepTask(Task):
         return signal.why
 
 
-def _traced_lease(job: Job, *, ledger: JobLedger, every: float) -> AbstractContextManager[None]:
+def _traced_lease(job: Job, *, ledger: JobLedger, every: float, longest: float) -> AbstractContextManager[None]:
     """The lease of a step, whose lines carry the trace of the request from now on."""
     bind_contextvars(trace_id=job.candidate.trace_id)
-    return renewed_lease(job, ledger=ledger, every=every)
+    return KEEPER.held(job, ledger=ledger, every=every, longest=longest)
 
 
 @app.task(name=Step.ADMIT.task_name, bind=True, base=StepTask)

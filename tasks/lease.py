@@ -1,11 +1,13 @@
-"""Renews the lease of a running step, so that a short lease finds a dead worker soon and a slow model is left alone."""
+"""Renews the leases of running steps, so that a short lease finds a dead worker soon and a slow model is left alone."""
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import copy_context
+from dataclasses import dataclass
 
 import structlog
 
@@ -16,27 +18,87 @@ from domain.ports import JobLedger
 log = structlog.get_logger(__name__)
 
 
-@contextmanager
-def renewed_lease(job: Job, *, ledger: JobLedger, every: float) -> Iterator[None]:
-    """Renew the job's lease each `every` seconds until the block ends."""
-    done = threading.Event()
-    # In our context, so that its lines carry the same ids.
-    arguments = (_renew, job, ledger, every, done)
-    thread = threading.Thread(target=copy_context().run, args=arguments, daemon=True, name="lease")
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+@dataclass(slots=True)
+class _Held:
+    job: Job
+    ledger: JobLedger
+    every: float
+    due: float
+    until: float
 
 
-def _renew(job: Job, ledger: JobLedger, every: float, done: threading.Event) -> None:
-    while not done.wait(every):
+class LeaseKeeper:
+    """One thread for all steps that run in a process; it is started with the first of them, so after a fork."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._held: dict[int, _Held] = {}
+        self._process: int | None = None
+
+    @contextmanager
+    def held(self, job: Job, *, ledger: JobLedger, every: float, longest: float) -> Iterator[None]:
+        """Renew the job's lease each `every` seconds until the block ends, but for no longer than `longest` seconds.
+
+        A step that hangs beyond every time limit is given to another worker in the end, and cannot complete when it
+        wakes.
+        """
+        now = time.monotonic()
+        held = _Held(job, ledger, every, due=now + every, until=now + longest)
+        with self._changed:
+            self._start()
+            self._held[id(held)] = held
+            self._changed.notify()
         try:
-            if not ledger.extend(job):
-                log.warning("memory_lease_lost", job_id=job.id, step=job.step.task_name)
-                return
+            yield
+        finally:
+            self._let_go(held)
+
+    def _start(self) -> None:
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            threading.Thread(target=self._renew_for_ever, daemon=True, name="leases").start()
+
+    def _renew_for_ever(self) -> None:
+        while True:
+            for held in self._due():
+                try:
+                    self._renew(held)
+                except Exception as exc:  # noqa: BLE001
+                    # This thread serves every step of the process and must go on; the text may quote a row.
+                    log.error("memory_lease_not_renewed", **_ids(held.job), error=type(exc).__name__)  # noqa: TRY400
+
+    def _due(self) -> list[_Held]:
+        """Wait until a lease is due or another step begins; the leases that are due."""
+        with self._changed:
+            first = min((held.due for held in self._held.values()), default=None)
+            self._changed.wait(None if first is None else max(0.0, first - time.monotonic()))
+            now = time.monotonic()
+            return [held for held in self._held.values() if held.due <= now]
+
+    def _renew(self, held: _Held) -> None:
+        job, now = held.job, time.monotonic()
+        if now > held.until:
+            self._let_go(held)
+            log.warning("memory_lease_given_up", **_ids(job))
+            return
+        held.due = now + held.every
+        try:
+            renewed = held.ledger.extend(job)
         except TransientError as exc:
             # The next round tries again; if the lease runs out meanwhile, the fence refuses our completion.
-            log.warning("memory_lease_not_renewed", job_id=job.id, backend=exc.backend)
+            log.warning("memory_lease_not_renewed", **_ids(job), backend=exc.backend)
+            return
+        if not renewed and self._let_go(held):
+            log.warning("memory_lease_lost", **_ids(job))
+
+    def _let_go(self, held: _Held) -> bool:
+        """Stop renewing; False when the step had ended already."""
+        with self._changed:
+            return self._held.pop(id(held), None) is not None
+
+
+def _ids(job: Job) -> dict[str, str | None]:
+    return {"job_id": job.id, "step": job.step.task_name, "trace_id": job.candidate.trace_id}
+
+
+KEEPER = LeaseKeeper()
