@@ -13,7 +13,7 @@ from api.problems import problem
 from api.requests import body_as, wired
 from domain.access import TokenScope
 from domain.lifecycle import Action, Changed, ChangeStatus, Writer
-from pipeline.manage import Wish, manage
+from pipeline.manage import AGENT, Wish, manage
 from tasks.contracts import Scoped
 from tasks.documents import item_document, neighbour_document, plain
 from tasks.memory_requests import (
@@ -29,7 +29,7 @@ from tasks.memory_requests import (
 
 lifecycle = Blueprint("lifecycle", __name__, url_prefix="/v1/memories")
 log = structlog.get_logger(__name__)
-_AGENT, _USER = "agent", "user"
+_USER = "user"
 _NO_MEMORY = "There is no memory with this id."
 # What a failed wish is answered with. Somebody else's memory looks like one that is not there.
 _FAILURES: dict[ChangeStatus, tuple[int, str]] = {
@@ -49,7 +49,7 @@ def manage_memory() -> Response:
     wish = Wish(
         scope=asked.scope(),
         action=asked.action,
-        writer=_writer(_AGENT),
+        writer=_writer(AGENT),
         text=asked.text,
         memory_id=str(asked.memory_id) if asked.memory_id else None,
         details=asked.details(),
@@ -57,6 +57,7 @@ def manage_memory() -> Response:
         run_id=asked.run_id,
         agent_id=asked.agent_id,
         trace_id=asked.trace_id,
+        run_kind=asked.run_kind,
     )
     return _answer(asked.action, manage(wish, wired().manage_tools))
 

@@ -62,6 +62,8 @@ def search() -> Response:
     """Find memories; an unavailable backend is said in the answer, never shown as nothing found."""
     asked = body_as(SearchRequest)
     services = wired()
+    if not services.settings.memory_enabled:
+        return jsonify(_search_answer(RecallResult(available=False, error_reason="memory_off")))
     started = perf_counter()
     result = recall(
         asked.scope(),

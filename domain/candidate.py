@@ -30,6 +30,15 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
+class RunKind(StrEnum):
+    """Who started a run. What runs without a person in front of it neither saves nor refers to memories."""
+
+    INTERACTIVE = "interactive"
+    SCHEDULED = "scheduled"
+    BACKFILL = "backfill"
+    NIGHT = "night"
+
+
 class Form(StrEnum):
     """How the conversation came: with real roles, or as the older single text of the user."""
 
@@ -53,6 +62,7 @@ class Candidate:
     messages: tuple[Message, ...]
     kind: Kind = Kind.TASK_COMPLETED
     form: Form = Form.MESSAGES
+    run_kind: RunKind = RunKind.INTERACTIVE
     agent_id: str | None = None
     run_id: str | None = None
     conversation_id: str | None = None

@@ -48,6 +48,7 @@ class Outcome(StrEnum):
     REJECTED = "rejected"
     NO_EFFECT = "no_effect"
     SKIPPED_MANAGED = "skipped_managed"
+    MEMORY_OFF = "memory_off"
     LANGUAGE_DRIFT = "language_drift"
     DEAD = "dead"
     CANCELLED = "cancelled"
@@ -57,7 +58,7 @@ class Outcome(StrEnum):
 class Job:
     """A claimed job as a step sees it. `messages` are the admitted ones from the second step on.
 
-    `is_managed`: the run has managed memories itself, so that its candidate stays out.
+    `closed` is how it ends without another step: its run has managed memories itself, or memory is switched off.
     """
 
     id: str
@@ -66,7 +67,7 @@ class Job:
     fence: int
     messages: tuple[Message, ...] = ()
     staged: tuple[StagedFact, ...] = ()
-    is_managed: bool = False
+    closed: Finish | None = None
 
 
 # One decision about a message or a fact: places and rule names, never text.

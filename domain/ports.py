@@ -29,6 +29,7 @@ from domain.lifecycle import (
 from domain.memory import Neighbour, Origin
 from domain.operations import Act, Acted, AuditEntry, JobCounts, JobFilter, JobPage, Operator
 from domain.scope import Scope
+from domain.switches import UserSettings
 
 
 class Purpose(StrEnum):
@@ -199,6 +200,20 @@ class JobStats(Protocol):
 
     def open_jobs(self) -> int:
         """How many jobs have not ended, at most a second ago."""
+
+
+class UserSettingsStore(Protocol):
+    """The users' switches.
+
+    Raises:
+        TransientError: with Backend.DATABASE_UNAVAILABLE.
+    """
+
+    def get(self, scope: Scope) -> UserSettings:
+        """The user's switches."""
+
+    def change(self, scope: Scope, changes: Mapping[str, bool]) -> UserSettings:
+        """Set some switches and give all of them."""
 
 
 class TokenStore(Protocol):

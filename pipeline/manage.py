@@ -10,19 +10,21 @@ import uuid
 from dataclasses import dataclass, field
 
 from admission.secrets import find_secret, find_secret_in
-from domain.candidate import Role
+from domain.candidate import Role, RunKind
 from domain.errors import InvalidField, TransientError
 from domain.facts import StagedFact
 from domain.lifecycle import DEFAULTS, NO_DETAILS, Action, Changed, ChangeStatus, Details, Mode, Wording, Writer
 from domain.memory import Origin
 from domain.metadata import check_metadata
-from domain.ports import Eraser, MemoryKeeper
+from domain.ports import Eraser, MemoryKeeper, UserSettingsStore
 from domain.scope import Scope
 from domain.text import canonical, storable
 from pipeline.validate import find_fault
 from pipeline.wording import WordingTools, worded
 
 SOURCE = "manage"
+AGENT = "agent"
+WRITING_OFF = "memory_write_enabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Wish:
     run_id: str | None = None
     agent_id: str | None = None
     trace_id: str | None = None
+    run_kind: RunKind = RunKind.INTERACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,10 @@ class ManageTools:
     keeper: MemoryKeeper
     eraser: Eraser
     wording: WordingTools
+    user_settings: UserSettingsStore
     max_chars: int
     max_metadata_bytes: int
+    is_writing_on: bool = True
 
 
 def manage(wish: Wish, tools: ManageTools) -> Changed:
@@ -62,7 +67,8 @@ def manage(wish: Wish, tools: ManageTools) -> Changed:
     try:
         if wish.run_id is not None:
             tools.keeper.note_run(wish.scope, wish.run_id)
-        return _ACTIONS[wish.action](wish, tools)
+        off = _off(wish, tools)
+        return Changed(ChangeStatus.REJECTED, wish.memory_id, reason=off) if off else _ACTIONS[wish.action](wish, tools)
     except TransientError as exc:
         return Changed(ChangeStatus.BACKEND_ERROR, wish.memory_id, reason=exc.backend)
 
@@ -81,6 +87,17 @@ def _check(wish: Wish, tools: ManageTools) -> None:
     if wish.action is Action.UPDATE and not _tidy(wish.text) and not wish.details.given:
         raise InvalidField("text", "required", "text or another field is needed to update")
     check_metadata(wish.details.metadata, max_bytes=tools.max_metadata_bytes)
+
+
+def _off(wish: Wish, tools: ManageTools) -> str | None:
+    """The switch that keeps an agent from changing memories, or None; users may always correct and delete theirs."""
+    if wish.writer.kind != AGENT or wish.action is Action.NONE:
+        return None
+    if not tools.is_writing_on:
+        return WRITING_OFF
+    if wish.run_kind is not RunKind.INTERACTIVE:
+        return f"run_{wish.run_kind}"
+    return tools.user_settings.get(wish.scope).saving_off()
 
 
 def _add(wish: Wish, tools: ManageTools) -> Changed:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TypeAlias
 
 from domain.errors import Backend, Fenced, PermanentError, TransientError
-from domain.jobs import Advance, AlreadyDone, Claimed, Finish, Job, NotOurs, NotYet, Outcome, Step, StepResult
+from domain.jobs import Advance, AlreadyDone, Claimed, Job, NotOurs, NotYet, Step, StepResult
 from domain.ports import JobLedger
 
 StepFunction: TypeAlias = Callable[[Job], StepResult]
@@ -71,9 +71,9 @@ def run_step(
 
 def _run_claimed(claim: Claimed, ledger: JobLedger, function: StepFunction, keep_alive: KeepAlive) -> Signal:
     job = claim.job
-    if job.is_managed:
+    if job.closed is not None:
         # Nothing is asked of a model that would be dropped at the end.
-        ledger.complete(job, Finish(Outcome.SKIPPED_MANAGED, reason="run_managed"))
+        ledger.complete(job, job.closed)
         return Stop("finished")
     try:
         with keep_alive(job):

@@ -48,6 +48,13 @@ class Settings(BaseSettings):
         "operators use tokens made by `poco-memory tokens create`.",
     )
 
+    memory_enabled: bool = Field(
+        True, description="`false`: no memory is found for a prompt, for everybody; writing goes on by its own setting."
+    )
+    memory_write_enabled: bool = Field(
+        True, description="`false`: candidates end as memory_off and agents change nothing; users may still delete."
+    )
+
     api_host: str = Field("127.0.0.1", description="Address the API listens on.")
     api_port: int = Field(0, ge=0, le=65535, description="Port of the API; 0 means a free one, kept in the home.")
     api_workers: int = Field(1, ge=1, le=64, description="API processes; each loads the embedding model.")

@@ -10,7 +10,7 @@ import structlog
 
 from admission.secret_vendors import use_rules_of
 from domain.errors import TransientError
-from domain.jobs import Step
+from domain.jobs import Finish, Job, Outcome, Step, StepResult
 from domain.ports import (
     Calibration,
     Embedder,
@@ -25,6 +25,7 @@ from domain.ports import (
     MemoryListing,
     MemoryStore,
     TokenStore,
+    UserSettingsStore,
 )
 from domain.retry import RetryPolicy
 from llm.answers import canonical_json, parse_answer
@@ -37,7 +38,7 @@ from pipeline.cleanup import cleanup_step
 from pipeline.extract import extract_step
 from pipeline.grounding import Words
 from pipeline.language import LanguageTools, check_language_step
-from pipeline.manage import ManageTools
+from pipeline.manage import WRITING_OFF, ManageTools
 from pipeline.relink import relink_step
 from pipeline.runner import StepFunction
 from pipeline.submit import SizeLimits
@@ -59,6 +60,7 @@ from storage.migrate import check_schema
 from storage.scrub import SqlMemoryStore
 from storage.stats import SqlJobStats
 from storage.tokens import SqlTokens
+from storage.user_settings import SqlUserSettings
 
 log = structlog.get_logger(__name__)
 _PAUSE_SECONDS = 1.0
@@ -114,6 +116,11 @@ class Services:
         return SqlTokens(self.database)
 
     @cached_property
+    def user_settings(self) -> UserSettingsStore:
+        """The users' switches."""
+        return SqlUserSettings(self.database)
+
+    @cached_property
     def index(self) -> MemoryIndex:
         """The published memories."""
         return SqlMemoryIndex(self.database)
@@ -143,6 +150,8 @@ class Services:
             keeper=self.keeper,
             eraser=self.eraser,
             wording=WordingTools(self.embedder, recognise, terms),
+            user_settings=self.user_settings,
+            is_writing_on=self.settings.memory_write_enabled,
             max_chars=self.settings.fact_max_chars,
             max_metadata_bytes=self.settings.max_metadata_bytes,
         )
@@ -218,6 +227,8 @@ class Services:
             Step.RELINK: partial(relink_step, recognise=recognise, segment=terms, embedder=self.embedder),
             Step.CLEANUP: cleanup_step,
         }
+        if not self.settings.memory_write_enabled:
+            steps = dict.fromkeys(steps, _write_nothing)
         return observed_steps(steps)
 
     @cached_property
@@ -258,6 +269,10 @@ def wait_for_database(services: Services, is_stopped: Callable[[float], bool]) -
                 return False
         else:
             return True
+
+
+def _write_nothing(_: Job) -> StepResult:
+    return Finish(Outcome.MEMORY_OFF, reason=WRITING_OFF)
 
 
 def language_tools() -> LanguageTools:

@@ -25,11 +25,14 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.orm import aliased
 
+from domain.candidate import RunKind
 from domain.jobs import OPEN_STATUSES, AlreadyDone, Claim, Job, NotOurs, NotYet, Status, Step
+from domain.switches import UserSettings, closed
 from storage.clock import interval
 from storage.rows import CANDIDATE_COLUMNS, candidate_from_row, messages_from_json, staged_from_json
 from storage.runs import managed_run
 from storage.tables import JobRow, StagedRow
+from storage.user_settings import settings_of_job
 
 
 def claim(connection: Connection, job_id: str, step: Step, owner: str, *, follows: str | None, lease: float) -> Any:
@@ -80,6 +83,7 @@ def _claim_statement() -> Any:
             *(getattr(JobRow, column) for column in (*CANDIDATE_COLUMNS, "fence", "messages")),
             _staged_rows(),
             managed_run().label("is_managed"),
+            settings_of_job().label("user_settings"),
         )
     )
 
@@ -123,6 +127,7 @@ def why_not(connection: Connection, job_id: str, step: Step) -> Claim:
 
 def claimed_job(row: Any, step: Step) -> Job:
     """The claimed row as the step sees it."""
+    settings = UserSettings(**(row.user_settings or {}))
     return Job(
         id=str(row.id),
         candidate=candidate_from_row(row),
@@ -130,5 +135,5 @@ def claimed_job(row: Any, step: Step) -> Job:
         fence=row.fence,
         messages=messages_from_json(row.messages),
         staged=tuple(staged_from_json(fact) for fact in row.staged or ()),
-        is_managed=row.is_managed,
+        closed=closed(settings, RunKind(row.run_kind), is_managed=row.is_managed),
     )

@@ -5,6 +5,7 @@ The formats are mem0 2.0.12's own (mem0 study, section 2), so that stock mem0 re
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,14 +14,17 @@ from sqlalchemy import Connection
 from domain.facts import FactVerdict, StagedFact
 from domain.jobs import Finish, Job, Outcome
 from domain.memory import Origin
+from domain.switches import SENSITIVE, closed
 from storage.entities import link
 from storage.forgotten import EVIDENCE_MAC, evidence_marks, forgotten, marker
 from storage.maintenance import expire
 from storage.memory_rows import insert_memories, write_audit, write_history
 from storage.runs import is_managed
+from storage.user_settings import load_settings
 
 ALREADY_KNOWN = "already_known"
 FORGOTTEN_BEFORE = "forgotten_before"
+SENSITIVE_OFF = "sensitive_memory_enabled"
 
 
 def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> Finish:
@@ -32,21 +36,26 @@ def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> F
     """
     origin = origin_of(job)
     scope = origin.scope.key
-    if is_managed(connection, scope, origin.run_id):
-        return Finish(Outcome.SKIPPED_MANAGED, reason="run_managed")
+    settings = load_settings(connection, scope)
+    end = closed(settings, job.candidate.run_kind, is_managed=is_managed(connection, scope, origin.run_id))
+    if end is not None:
+        return end
     expire(connection, scope)
     made = marker(connection, scope)
     evidence = evidence_marks(job, staged, made)
     gone = forgotten(connection, staged, evidence, made)
-    wanted = [_with_mark(fact, evidence[fact.id]) for fact in staged if fact.id not in gone]
+    hidden = set() if settings.sensitive_memory_enabled else {fact.id for fact in staged if _is_sensitive(fact)}
+    wanted = [_with_mark(fact, evidence[fact.id]) for fact in staged if fact.id not in gone | hidden]
     added = insert_memories(connection, origin, wanted)
     published = [fact for fact in wanted if fact.id in added]
     counts = {"inserted": len(published), "duplicates": len(wanted) - len(published)}
-    if gone:
-        counts["forgotten_before"] = len(gone)
-    trace = tuple(FactVerdict(fact.id, _rule(fact.id, added, gone)) for fact in staged)
+    rules = {**dict.fromkeys(hidden, SENSITIVE_OFF), **dict.fromkeys(gone, FORGOTTEN_BEFORE)}
+    counts |= Counter(rules.values())
+    trace = tuple(
+        FactVerdict(fact.id, None if fact.id in added else rules.get(fact.id, ALREADY_KNOWN)) for fact in staged
+    )
     if not published:
-        reason = ALREADY_KNOWN if wanted else FORGOTTEN_BEFORE
+        reason = ALREADY_KNOWN if wanted else next(iter(rules.values()), ALREADY_KNOWN)
         return Finish(Outcome.NO_EFFECT, reason=reason, counts=counts, trace=trace)
     write_history(connection, published)
     write_audit(connection, origin, "create", published)
@@ -59,10 +68,9 @@ def _with_mark(fact: StagedFact, evidence: str | None) -> StagedFact:
     return replace(fact, payload={**fact.payload, EVIDENCE_MAC: evidence}) if evidence else fact
 
 
-def _rule(fact_id: str, inserted: set[str], gone: set[str]) -> str | None:
-    if fact_id in inserted:
-        return None
-    return FORGOTTEN_BEFORE if fact_id in gone else ALREADY_KNOWN
+def _is_sensitive(fact: StagedFact) -> bool:
+    level = fact.payload.get("sensitivity")
+    return isinstance(level, int) and level >= SENSITIVE
 
 
 def origin_of(job: Job) -> Origin:

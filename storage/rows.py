@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from domain.candidate import Candidate, Cut, Form, JsonValue, Kind, Message, Role
+from domain.candidate import Candidate, Cut, Form, JsonValue, Kind, Message, Role, RunKind
 from domain.facts import Entity, EntityType, Evidence, FactVerdict, StagedFact, Vector
 from domain.jobs import JobView, Outcome, Status, Step, TraceEntry
 from domain.lifecycle import Details, MemoryItem
@@ -26,6 +26,7 @@ CANDIDATE_COLUMNS = (
     "source_message_id",
     "kind",
     "form",
+    "run_kind",
     "idempotency_key",
     "trace_id",
     "payload",
@@ -54,6 +55,7 @@ def candidate_to_columns(candidate: Candidate) -> dict[str, Any]:
         "source_message_id": candidate.source_message_id,
         "kind": candidate.kind.value,
         "form": candidate.form.value,
+        "run_kind": candidate.run_kind.value,
         "idempotency_key": candidate.idempotency_key,
         "payload": {"messages": messages_to_json(candidate.messages), "metadata": dict(candidate.metadata)},
     }
@@ -67,6 +69,7 @@ def candidate_from_row(row: Any) -> Candidate:
         messages=messages_from_json(payload.get("messages")),
         kind=Kind(row.kind),
         form=Form(row.form),
+        run_kind=RunKind(row.run_kind),
         agent_id=row.agent_id,
         run_id=row.run_id,
         conversation_id=row.conversation_id,

@@ -121,6 +121,7 @@ class JobRow(Base):
     source_message_id: Mapped[str | None] = mapped_column(Text)
     kind: Mapped[str] = mapped_column(Text)
     form: Mapped[str] = mapped_column(Text)
+    run_kind: Mapped[str] = mapped_column(Text, server_default=text("'interactive'"))
     idempotency_key: Mapped[str | None] = mapped_column(Text)
     trace_id: Mapped[str] = mapped_column(Text)
     payload: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
@@ -244,6 +245,20 @@ class RunRow(Base):
     scope: Mapped[str] = mapped_column(Text, primary_key=True)
     run_id: Mapped[str] = mapped_column(Text, primary_key=True)
     created_at: Mapped[datetime] = _created()
+
+
+class UserSettingsRow(Base):
+    """A user's switches."""
+
+    __tablename__ = "memory_user_settings"
+
+    scope: Mapped[str] = mapped_column(Text, primary_key=True)
+    memory_enabled: Mapped[bool] = mapped_column(Boolean)
+    memory_save_enabled: Mapped[bool] = mapped_column(Boolean)
+    memory_reference_enabled: Mapped[bool] = mapped_column(Boolean)
+    implicit_memory_enabled: Mapped[bool] = mapped_column(Boolean)
+    sensitive_memory_enabled: Mapped[bool] = mapped_column(Boolean)
+    updated_at: Mapped[datetime] = _created()
 
 
 class TokenRow(Base):

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from domain.candidate import Candidate, Form, JsonValue, Kind, Message, Role
+from domain.candidate import Candidate, Form, JsonValue, Kind, Message, Role, RunKind
 from domain.errors import InvalidField
 from domain.scope import MAX_EXTERNAL_ID_CHARS, MAX_ID_CHARS, Scope, check_identifier
 from domain.text import storable
@@ -125,6 +125,7 @@ class IngestRequest(Scoped):
     messages: list[MessageIn] | None = Field(None, min_length=1, max_length=500)
     text: str | None = Field(None, min_length=1)
     kind: Kind = Kind.TASK_COMPLETED
+    run_kind: RunKind = Field(RunKind.INTERACTIVE, description="Only interactive runs are remembered.")
     agent_id: Identifier | None = None
     run_id: Identifier | None = None
     conversation_id: ExternalId | None = None
@@ -149,6 +150,7 @@ class IngestRequest(Scoped):
             scope=self.scope(),
             messages=messages,
             kind=self.kind,
+            run_kind=self.run_kind,
             form=Form.TEXT if self.messages is None else Form.MESSAGES,
             agent_id=self.agent_id,
             run_id=self.run_id,

@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 
+from domain.candidate import RunKind
 from domain.lifecycle import Action, Details, ItemFilter, Mode
 from domain.text import storable
 from tasks.contracts import Contract, ExternalId, Identifier, Scoped
@@ -70,6 +71,7 @@ class ManageRequest(Scoped, DetailsIn):
     run_id: Identifier | None = Field(None, description="The run's own candidate stays out then.")
     agent_id: Identifier | None = None
     trace_id: ExternalId | None = None
+    run_kind: RunKind = RunKind.INTERACTIVE
 
 
 class ItemRequest(Scoped):

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from domain.candidate import RunKind
 from domain.facts import Evidence, StagedFact
 from domain.jobs import Advance, JobView, Publish, Step
 from domain.lifecycle import NO_DETAILS, Action, Changed, Details, Mode, Writer
@@ -21,6 +22,7 @@ from storage.forget import SqlEraser
 from storage.keeper import SqlMemoryKeeper
 from storage.ledger import SqlJobLedger
 from storage.tables import EntityRow, MemoryRow
+from storage.user_settings import SqlUserSettings
 from tests.fakes import FakeEmbedder, candidate, staged
 from tests.ledgers import claimed, view
 
@@ -34,13 +36,16 @@ class Life:
     database: Database
     scope: Scope
     embedder: FakeEmbedder
+    is_writing_on: bool = True
+    writer: Writer = ANNA
 
     def tools(self) -> ManageTools:
         wording = WordingTools(self.embedder, recognise, terms)
-        return ManageTools(SqlMemoryKeeper(self.database), SqlEraser(self.database), wording, 500, 8192)
+        stores = SqlMemoryKeeper(self.database), SqlEraser(self.database)
+        return ManageTools(*stores, wording, SqlUserSettings(self.database), 500, 8192, self.is_writing_on)
 
     def wish(self, action: Action, **fields: Any) -> Changed:
-        return manage(Wish(self.scope, action, ANNA, **fields), self.tools())
+        return manage(Wish(self.scope, action, self.writer, **fields), self.tools())
 
     def add(self, text: str, details: Details = NO_DETAILS, **fields: Any) -> str:
         changed = self.wish(Action.ADD, text=text, details=details, **fields)
@@ -66,12 +71,19 @@ class Life:
 
 
 def said(
-    ledger: SqlJobLedger, scope: Scope, sentence: str, fact: str, *, run_id: str | None = None
+    ledger: SqlJobLedger,
+    scope: Scope,
+    sentence: str,
+    fact: str,
+    *,
+    run_id: str | None = None,
+    run_kind: RunKind = RunKind.INTERACTIVE,
+    sensitivity: int = 0,
 ) -> tuple[str, StagedFact]:
     """A job in which the user said a sentence, claimed up to its last step, with one fact that rests on it."""
-    made = replace(candidate(("user", sentence), ("assistant", "好的"), scope=scope), run_id=run_id)
+    made = replace(candidate(("user", sentence), ("assistant", "好的"), scope=scope), run_id=run_id, run_kind=run_kind)
     job_id = ledger.submit(made).job_id
-    one = replace(staged(fact), evidence=Evidence(0, 0, len(sentence), "user"))
+    one = replace(staged(fact), payload={"sensitivity": sensitivity}, evidence=Evidence(0, 0, len(sentence), "user"))
     for step in list(Step)[:-1]:
         job = claimed(ledger, job_id, step)
         ledger.complete(job, Advance(staged=(one,) if step is Step.EXTRACT else None, messages=made.messages))

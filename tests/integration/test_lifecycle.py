@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from domain.errors import Backend, Fenced, InvalidField, TransientError
-from domain.jobs import Outcome, Publish, Step
+from domain.jobs import Finish, Outcome, Publish, Step
 from domain.lifecycle import Action, Changed, ChangeStatus, Details, ItemFilter
 from domain.scope import Scope
 from domain.text import content_hash
@@ -223,12 +223,12 @@ def test_a_backend_that_is_away_is_said_and_nothing_is_written(life: Life) -> No
 def test_the_candidate_of_a_run_that_managed_stays_out_in_both_orders(life: Life, ledger: SqlJobLedger) -> None:
     queued, _ = said(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU, run_id="run-1")
     running = claimed(ledger, queued, Step.CLEANUP)
-    assert not running.is_managed
+    assert running.closed is None
     assert life.wish(Action.NONE, run_id="run-1").status is ChangeStatus.NONE
     ledger.complete(running, Publish(running.staged))
     assert view(ledger, queued).outcome is Outcome.SKIPPED_MANAGED
     later, _ = said(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU, run_id="run-1")
-    assert claimed(ledger, later, Step.CLEANUP).is_managed
+    assert claimed(ledger, later, Step.CLEANUP).closed == Finish(Outcome.SKIPPED_MANAGED, reason="run_managed")
     assert rows(life.database, MemoryRow, mine(life.scope)) == 0
 
 
