@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from api.app import create_app
 from domain.candidate import RunKind
 from domain.jobs import Finish, Outcome, Publish, Step
 from domain.lifecycle import Action, ChangeStatus, Writer
 from domain.scope import Scope
 from domain.switches import UserSettings
+from runtime.embedded.servers import Servers
 from runtime.settings import Settings
 from runtime.wiring import Services
 from storage.database import Database
@@ -19,9 +22,11 @@ from storage.ledger import SqlJobLedger
 from storage.tables import MemoryRow
 from storage.user_settings import SqlUserSettings
 from tests.fakes import DIMS, FakeEmbedder, job, unique_scope
+from tests.integration.conftest import EMBEDDING_DIMS
 from tests.ledgers import claimed, rows, view
 from tests.lifecycles import Life, said
-from tests.stack import TOKEN
+from tests.scripted_model import ScriptedModel
+from tests.stack import running_stack
 
 FEISHU = "用户在“飞书”维护值班表"
 SENTENCE = "我以后都在飞书维护值班表"
@@ -139,20 +144,28 @@ def test_while_the_service_writes_nothing_an_agent_changes_nothing(database: Dat
     assert memories(database, scope) == 0
 
 
-def services(database_url: str, **settings: Any) -> Services:
-    where = {"embedding_base_url": "http://127.0.0.1:1/v1", "embedding_model": "fake", "embedding_dims": DIMS}
-    return Services(Settings(database_url=database_url, service_token=TOKEN, **where, **settings))
+@pytest.fixture
+def silent(database_url: str) -> Iterator[Services]:
+    """A service that is told to write nothing."""
+    where: dict[str, Any] = {"embedding_base_url": "http://127.0.0.1:1/v1", "embedding_dims": DIMS}
+    settings = Settings(
+        database_url=SecretStr(database_url), embedding_model="fake", memory_write_enabled=False, **where
+    )
+    made = Services(settings)
+    yield made
+    made.database.dispose()
 
 
-def test_a_service_that_writes_nothing_ends_every_candidate(database_url: str) -> None:
-    wired = services(database_url, memory_write_enabled=False)
-    ends = [function(job(("user", SENTENCE))) for function in wired.steps.values()]
+def test_a_service_that_writes_nothing_ends_every_candidate(silent: Services) -> None:
+    ends = [function(job(("user", SENTENCE))) for function in silent.steps.values()]
     assert ends == [Finish(Outcome.MEMORY_OFF, reason="memory_write_enabled")] * 6
 
 
-def test_a_service_that_is_off_finds_nothing_and_says_so(database_url: str) -> None:
-    client = create_app(services(database_url, memory_enabled=False)).test_client()
-    body = {"tenant_id": "t", "user_id": "u", "query": "tea"}
-    answer = client.post("/v1/memories/search", json=body, headers={"Authorization": f"Bearer {TOKEN}"})
-    assert answer.status_code == 200
-    assert answer.json == {"items": [], "total": 0, "available": False, "error_reason": "memory_off"}
+def test_a_service_that_is_off_finds_nothing_and_says_so(
+    servers: Servers, stack_url: str, model: ScriptedModel, tmp_path: Path, user_id: str
+) -> None:
+    where: dict[str, Any] = {"embedding_base_url": model.url, "embedding_dims": EMBEDDING_DIMS}
+    urls = {"database_url": stack_url, "broker_url": servers.broker_url, "embedding_model": "scripted"}
+    with running_stack(tmp_path, "api", memory_enabled="false", **urls, **where) as stack:
+        found = stack.search(user_id, "tea")
+    assert found == {"items": [], "total": 0, "available": False, "error_reason": "memory_off"}
