@@ -7,6 +7,7 @@ from flask import Flask
 
 from api import problems
 from api.auth import protect
+from api.gateway import gateway
 from api.health import health
 from api.jobs import jobs
 from api.lifecycle import lifecycle
@@ -36,7 +37,7 @@ def create_app(services: Services | None = None) -> Flask:
     # JSON may escape each character of a message to six bytes.
     app.config["MAX_CONTENT_LENGTH"] = 6 * services.settings.max_candidate_bytes + _BODY_OVERHEAD
     app.extensions["poco"] = services
-    for blueprint in (health, jobs, memories, lifecycle):
+    for blueprint in (health, jobs, memories, lifecycle, gateway):
         app.register_blueprint(blueprint)
     watch(app)
     protect(app)

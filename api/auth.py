@@ -9,13 +9,16 @@ from typing import Any, TypeVar
 import structlog
 from flask import Flask, Response, current_app, g, request
 
-from api.problems import problem
+from api.problems import RETRY_AFTER_SECONDS, problem
 from api.requests import wired
 from domain.access import AGENT_SCOPES, Caller, TokenScope
+from domain.scope import Scope
+from runtime.user_tokens import KeysUnavailable, NoSuchUser, UserTokens
 
 log = structlog.get_logger(__name__)
 View = TypeVar("View", bound=Callable[..., Any])
 _EVERYBODY: frozenset[TokenScope] = frozenset()
+_USER = "user"
 _OPERATOR = "operator"
 _SERVICE = "service"
 
@@ -30,6 +33,12 @@ def needs(*scopes: TokenScope) -> Callable[[View], View]:
     return mark
 
 
+def needs_user(view: View) -> View:
+    """Let an endpoint be called with a user's own token, and with nothing else."""
+    view.needs = _USER  # type: ignore[attr-defined]
+    return view
+
+
 def protect(app: Flask) -> None:
     """Check every request of the application.
 
@@ -39,6 +48,7 @@ def protect(app: Flask) -> None:
     for endpoint, view in app.view_functions.items():
         if not hasattr(view, "needs"):
             raise LookupError(f"{endpoint} does not say who may call it")
+    app.extensions["poco_users"] = UserTokens(app.extensions["poco"].settings)
     app.before_request(_authorize)
 
 
@@ -48,23 +58,66 @@ def caller() -> Caller:
     return found
 
 
+def user_scope() -> Scope:
+    """Whose memories this request is about, by the user's own token."""
+    found: Scope = g.user_scope
+    return found
+
+
 def _authorize() -> Response | None:
     view = current_app.view_functions.get(request.endpoint or "")
-    needed: frozenset[TokenScope] | None = getattr(view, "needs", None)
+    needed: frozenset[TokenScope] | str | None = getattr(view, "needs", None)
     if needed == _EVERYBODY:
         return None
+    if needed == _USER:
+        return _authorize_user()
     known = _whose(_bearer_token())
     if known is None:
-        response = problem(401, "unauthorized", "A valid token is needed: Authorization: Bearer <token>.")
-        response.headers["WWW-Authenticate"] = 'Bearer realm="poco-memory"'
-        return response
+        return _refused_token()
     # Without an endpoint there is nothing to protect: Flask answers with 404 or 405.
-    if needed is not None and not known.scopes & needed:
+    if isinstance(needed, frozenset) and not known.scopes & needed:
         log.warning("memory_request_forbidden", token=known.name, endpoint=request.endpoint)
         wanted = " or ".join(sorted(needed))
         return problem(403, "forbidden", f"This token does not have the scope {wanted}, which is needed here.")
     g.caller = known
     return None
+
+
+def _authorize_user() -> Response | None:
+    token = _bearer_token()
+    try:
+        g.user_scope = _users().scope(token)
+    except KeysUnavailable:
+        log.error("memory_user_keys_unavailable")  # noqa: TRY400 - the fault's text names an address
+        response = problem(503, "keys_unavailable", "Tokens cannot be checked now. Try again shortly.")
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return response
+    except NoSuchUser:
+        if _whose(token) is not None:
+            return problem(403, "forbidden", "This needs a user's own token; a service token is none.")
+        return _refused_token()
+    return None
+
+
+def _refused_token() -> Response:
+    if _is_users(_bearer_token()):
+        return problem(403, "forbidden", "A user's token is not for this; it is for /api/v1.")
+    response = problem(401, "unauthorized", "A valid token is needed: Authorization: Bearer <token>.")
+    response.headers["WWW-Authenticate"] = 'Bearer realm="poco-memory"'
+    return response
+
+
+def _is_users(token: str) -> bool:
+    try:
+        _users().scope(token)
+    except (NoSuchUser, KeysUnavailable):
+        return False
+    return True
+
+
+def _users() -> UserTokens:
+    found: UserTokens = current_app.extensions["poco_users"]
+    return found
 
 
 def _bearer_token() -> str:

@@ -99,21 +99,32 @@ def links() -> None:
 
 def token(
     operator: Annotated[bool, typer.Option("--operator", help="The operators' token instead.")] = False,
+    user: Annotated[str | None, typer.Option("--user", help="A token of this user, as tenant:user, for a day.")] = None,
 ) -> None:
-    """Print the service token of the HTTP API, or the operators' one.
+    """Print the service token of the HTTP API, the operators' one, or one of a user for trying.
 
     Example: curl -H "Authorization: Bearer $(poco-memory token)" ...
     """
     settings, home = _existing_home()
     secrets = home.known_secrets() if home else None
-    given = settings.operator_token if operator else settings.service_token
-    if given:
-        say(given.get_secret_value())
-    elif secrets:
-        say(secrets.operator_token if operator else secrets.service_token)
-    else:
+    name = "user_jwt_secret" if user else "operator_token" if operator else "service_token"
+    given = getattr(settings, name)
+    found = given.get_secret_value() if given else getattr(secrets, name, None)
+    if found is None:
         complain("There is no token yet. The first `poco-memory up` makes one.")
         raise typer.Exit(FAILED)
+    say(_user_token(user, found, settings) if user else found)
+
+
+def _user_token(user: str, secret: str, settings: Settings) -> str:
+    from domain.errors import InvalidField
+    from domain.scope import Scope
+    from runtime.user_tokens import signed
+
+    try:
+        return signed(Scope.from_key(user), secret, settings, seconds=86_400)
+    except InvalidField as exc:
+        raise typer.BadParameter(f"--user is tenant:user; {exc}") from None
 
 
 def _up_here(settings: Settings, home: Home, timeout: float) -> int:

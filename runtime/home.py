@@ -26,6 +26,7 @@ _START_MARK = "==== started "
 MAX_LOG_BYTES = 10 * 1024 * 1024
 # Below the range the kernel takes outgoing connections' ports from, so that a kept port stays free.
 _PORTS = range(20_000, 32_768)
+_ADDED_LATER = frozenset({"operator_token", "user_jwt_secret"})
 _OURS = frozenset({"secrets.json", "ports.json", "state.json", "supervisor.lock", "logs", "run"})
 
 
@@ -42,6 +43,7 @@ class Secrets:
     flower_password: str = field(repr=False)
     service_token: str = field(repr=False)
     operator_token: str = field(repr=False)
+    user_jwt_secret: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +109,9 @@ class Home:
         if stored is None:
             return None
         try:
-            if "operator_token" not in stored:
-                # A home from before there was one: every process must come to the same token on its own.
-                stored["operator_token"] = _derived(str(stored["postgres_password"]), "operator_token")
+            for name in _ADDED_LATER - stored.keys():
+                # A home from before there was one: every process must come to the same value on its own.
+                stored[name] = _derived(str(stored["postgres_password"]), name)
             return Secrets(**{part.name: str(stored[part.name]) for part in fields(Secrets)})
         except KeyError as exc:
             raise ConfigurationError(f"{self.path / 'secrets.json'} lacks {exc}. Restore it from a backup.") from None

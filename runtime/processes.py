@@ -64,6 +64,9 @@ def stack_environment(settings: Settings, home: Home, ports: Mapping[str, int]) 
         "POCO_OPERATOR_TOKEN": lambda: secrets.operator_token,
         "POCO_FLOWER_PASSWORD": lambda: secrets.flower_password,
     }
+    if not settings.user_jwks_url:
+        given["POCO_USER_JWT_SECRET"] = settings.user_jwt_secret
+        made["POCO_USER_JWT_SECRET"] = lambda: secrets.user_jwt_secret
     environment = dict(os.environ)
     environment.update({name: value.get_secret_value() if value else made[name]() for name, value in given.items()})
     if settings.embedding_calibration:

@@ -48,6 +48,21 @@ class Settings(BaseSettings):
         "operators use tokens made by `poco-memory tokens create`.",
     )
 
+    user_jwt_secret: SecretStr | None = Field(
+        None,
+        min_length=32,
+        description="Secret of users' tokens (JWT, HS256). Unset: generated for the embedded stack.",
+    )
+    user_jwks_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="Where the public keys of users' tokens are (JWKS; RS256 and ES256). Not together with the secret.",
+    )
+    user_jwt_audience: str = Field("poco-memory", min_length=1, description="Audience that users' tokens must name.")
+    user_jwt_issuer: str | None = Field(None, description="Issuer that users' tokens must name; unset: any.")
+    user_jwt_tenant_claim: str = Field("tenant_id", min_length=1, description="Claim with the tenant's id.")
+    user_jwt_user_claim: str = Field("sub", min_length=1, description="Claim with the user's id.")
+
     memory_enabled: bool = Field(
         True, description="`false`: no memory is found for a prompt, for everybody; writing goes on by its own setting."
     )
@@ -218,6 +233,13 @@ class Settings(BaseSettings):
             raise ValueError("POCO_EMBEDDING_BASE_URL is needed when POCO_EMBEDDING_MODEL names a model")
         if self.embedding_is_local and self.embedding_dims not in (None, LOCAL_EMBEDDING_DIMS):
             raise ValueError(f"POCO_EMBEDDING_DIMS must be {LOCAL_EMBEDDING_DIMS} for {LOCAL_EMBEDDING_MODEL}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_kind_of_user_token(self) -> Settings:
+        # With both, a token could choose how it is checked.
+        if self.user_jwt_secret and self.user_jwks_url:
+            raise ValueError("POCO_USER_JWT_SECRET and POCO_USER_JWKS_URL exclude each other")
         return self
 
     @property

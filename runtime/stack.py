@@ -129,6 +129,8 @@ def connection_environment(home: Home) -> dict[str, str]:
         "POCO_OPERATOR_TOKEN": secrets.operator_token,
         "POCO_FLOWER_PASSWORD": secrets.flower_password,
     }
+    if "POCO_USER_JWKS_URL" not in os.environ:
+        found["POCO_USER_JWT_SECRET"] = secrets.user_jwt_secret
     for name, (variable, url) in makers.items():
         record = state.record(name)
         if record and record.address:

@@ -7,7 +7,15 @@ from datetime import UTC, date, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StringConstraints, field_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StringConstraints,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from domain.candidate import RunKind
@@ -80,26 +88,38 @@ class ItemRequest(Scoped):
     memory_id: UUID
 
 
-class RelatedRequest(ItemRequest):
-    """What is near one memory."""
+class RelatedIn(Contract):
+    """How many memories that are near one."""
 
     limit: int = Field(5, ge=1, le=50)
 
 
-class UpdateItemRequest(ItemRequest, DetailsIn):
+class RelatedRequest(ItemRequest, RelatedIn):
+    """What is near one memory."""
+
+
+class UpdateIn(DetailsIn):
     """Correct a memory: its text, its details or both."""
 
     text: Text | None = None
 
 
-class DeleteItemRequest(ItemRequest):
-    """Delete a memory for good, or archive it."""
+class UpdateItemRequest(ItemRequest, UpdateIn):
+    """Correct a memory of a user."""
+
+
+class DeleteIn(Contract):
+    """Delete for good, or archive."""
 
     mode: Mode = Mode.FORGET
 
 
-class ListRequest(Scoped):
-    """A page of a user's memories, the latest first."""
+class DeleteItemRequest(ItemRequest, DeleteIn):
+    """Delete a memory of a user."""
+
+
+class ListIn(Contract):
+    """A page of memories, the latest first."""
 
     type: list[Word] = Field([], max_length=20)
     source: list[Annotated[Storable, Field(max_length=64)]] = Field([], max_length=20)
@@ -129,14 +149,36 @@ class ListRequest(Scoped):
         )
 
 
-class OverviewRequest(Scoped):
-    """A user's memories in figures."""
+class ListRequest(Scoped, ListIn):
+    """A page of a user's memories."""
+
+
+class OverviewIn(Contract):
+    """For which days and in which time zone memories are counted."""
 
     time_zone: Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_zone)] = "UTC"
     days: int = Field(30, ge=1, le=366, description="How many days of the trend, today included.")
 
 
-class TopicsRequest(Scoped):
-    """The names that a user's memories mention."""
+class OverviewRequest(Scoped, OverviewIn):
+    """A user's memories in figures."""
+
+
+class TopicsIn(Contract):
+    """How many of the names that memories mention."""
 
     limit: int = Field(20, ge=1, le=200)
+
+
+class TopicsRequest(Scoped, TopicsIn):
+    """The names that a user's memories mention."""
+
+
+class SettingsIn(Contract):
+    """Switches to set; what is left out stays."""
+
+    memory_enabled: StrictBool | None = None
+    memory_save_enabled: StrictBool | None = None
+    memory_reference_enabled: StrictBool | None = None
+    implicit_memory_enabled: StrictBool | None = None
+    sensitive_memory_enabled: StrictBool | None = None

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 TOKEN = "token-for-the-test-run"
+USER_SECRET = "secret-of-users-tokens-for-the-test-run"
 OPERATOR_TOKEN = "operators-token-for-the-test-run"
 START_SECONDS = 60
 
@@ -141,6 +142,7 @@ def running_stack(folder: Path, *verbs: str, **settings: object) -> Iterator[Sta
         "home": folder,
         "service_token": TOKEN,
         "operator_token": OPERATOR_TOKEN,
+        "user_jwt_secret": USER_SECRET,
         "api_port": port,
         "flower_password": "password-for-tests",
         "worker_concurrency": 2,

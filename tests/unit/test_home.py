@@ -47,7 +47,7 @@ def test_secrets_are_made_once_kept_and_private(home: Home) -> None:
     assert Home.open(home.path).secrets() == first
     assert mode(home.path / "secrets.json") == 0o600
     values = set(json.loads((home.path / "secrets.json").read_text()).values())
-    assert len(values) == 5
+    assert len(values) == 6
     assert all(len(value) >= 32 for value in values)
 
 

@@ -1,0 +1,142 @@
+"""What users do with their own memories (Poco note, section 9; SmartMate note, section 9).
+
+Tenant and user come from the token. No answer holds relations or vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from uuid import UUID
+
+from flask import Blueprint, Response, jsonify
+from werkzeug.exceptions import NotFound
+
+from api.answers import (
+    NO_MEMORY,
+    change_answer,
+    history_answer,
+    list_answer,
+    overview_answer,
+    related_answer,
+    topics_answer,
+)
+from api.auth import needs_user, user_scope
+from api.requests import body_as, query_as, wired
+from domain.lifecycle import NO_DETAILS, Action, Details, Mode, Writer
+from pipeline.manage import Wish, manage
+from tasks.memory_requests import DeleteIn, ListIn, OverviewIn, RelatedIn, SettingsIn, TopicsIn, UpdateIn
+
+gateway = Blueprint("gateway", __name__, url_prefix="/api/v1")
+_MEMORIES = "/user-customer-settings/memories"
+
+
+@gateway.get(f"{_MEMORIES}/vector")
+@gateway.get("/memory/items", endpoint="items")
+@needs_user
+def list_memories() -> Response:
+    """A page of one's memories, the latest first."""
+    return list_answer(user_scope(), query_as(ListIn))
+
+
+@gateway.get(f"{_MEMORIES}/overview")
+@needs_user
+def overview() -> Response:
+    """One's memories in figures."""
+    return overview_answer(user_scope(), query_as(OverviewIn))
+
+
+@gateway.get(f"{_MEMORIES}/topics")
+@needs_user
+def topics() -> Response:
+    """The names that one's memories mention most."""
+    return topics_answer(user_scope(), query_as(TopicsIn).limit)
+
+
+@gateway.get(f"{_MEMORIES}/<memory_id>/related")
+@needs_user
+def related(memory_id: str) -> Response:
+    """What is near one memory, without itself."""
+    return related_answer(user_scope(), _known(memory_id), query_as(RelatedIn).limit)
+
+
+@gateway.get(f"{_MEMORIES}/<memory_id>/history")
+@needs_user
+def history(memory_id: str) -> Response:
+    """Every change of a memory, oldest first."""
+    return history_answer(user_scope(), _known(memory_id))
+
+
+@gateway.put(f"{_MEMORIES}/<memory_id>")
+@needs_user
+def update(memory_id: str) -> Response:
+    """Correct a memory: its text, its details or both."""
+    asked = body_as(UpdateIn)
+    return _managed(Action.UPDATE, memory_id, text=asked.text, details=asked.details())
+
+
+@gateway.delete(f"{_MEMORIES}/<memory_id>")
+@needs_user
+def delete(memory_id: str) -> Response:
+    """Forget a memory for good, or archive it."""
+    return _managed(Action.DELETE, memory_id, mode=query_as(DeleteIn).mode)
+
+
+@gateway.post(f"{_MEMORIES}/<memory_id>/restore")
+@needs_user
+def restore(memory_id: str) -> Response:
+    """Bring an archived memory back."""
+    return change_answer("restore", wired().keeper.restore(user_scope(), _known(memory_id), _writer()))
+
+
+@gateway.delete(_MEMORIES)
+@needs_user
+def delete_all() -> Response:
+    """Forget everything for good."""
+    return change_answer("delete_user", wired().eraser.forget_all(user_scope(), _writer()))
+
+
+@gateway.delete("/memory/items/<memory_id>")
+@needs_user
+def archive(memory_id: str) -> Response:
+    """Take a memory out of sight; it can be restored, unless `mode=forget` says for good."""
+    asked = query_as(DeleteIn)
+    is_said = "mode" in asked.model_fields_set
+    return _managed(Action.DELETE, memory_id, mode=asked.mode if is_said else Mode.ARCHIVE)
+
+
+@gateway.get("/memory/settings")
+@needs_user
+def settings() -> Response:
+    """One's switches."""
+    return jsonify(asdict(wired().user_settings.get(user_scope())))
+
+
+@gateway.post("/memory/settings")
+@needs_user
+def change_settings() -> Response:
+    """Set some switches; answers with all of them."""
+    changes = body_as(SettingsIn).model_dump(exclude_none=True)
+    return jsonify(asdict(wired().user_settings.change(user_scope(), changes)))
+
+
+def _managed(
+    action: Action,
+    memory_id: str,
+    *,
+    text: str | None = None,
+    details: Details = NO_DETAILS,
+    mode: Mode = Mode.FORGET,
+) -> Response:
+    wish = Wish(user_scope(), action, _writer(), text=text, memory_id=_known(memory_id), details=details, mode=mode)
+    return change_answer(action, manage(wish, wired().manage_tools))
+
+
+def _known(memory_id: str) -> str:
+    try:
+        return str(UUID(memory_id))
+    except ValueError:
+        raise NotFound(NO_MEMORY) from None
+
+
+def _writer() -> Writer:
+    return Writer("user", user_scope().key)
