@@ -175,6 +175,19 @@ def test_flower_shows_the_six_tasks_with_job_ids_only(newcomer: Newcomer) -> Non
     assert {task["name"] for task in tasks} == {step.task_name for step in Step}
     assert all(re.fullmatch(r"[\[(]'[0-9a-f-]{36}',?[\])]", task["args"]) for task in tasks)
     assert all(task["kwargs"] == "{}" for task in tasks)
+    # As docs/flower.md says: a task that ended well tells in a word what the ledger made of it.
+    ended = {task["result"] for task in tasks if task["state"] == "SUCCESS"}
+    assert {"'done'", "'finished'"} <= ended <= {"'done'", "'finished'", "'dead'", "'not_ours'", "'fenced'"}
+
+
+def test_flowers_metrics_need_no_password_so_it_listens_on_this_machine_only(newcomer: Newcomer) -> None:
+    flower = newcomer.status()["flower"]
+    assert flower["url"].startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(f"{flower['url']}/metrics", timeout=10) as response:
+        shown = response.read().decode()
+    assert "flower_worker_online" in shown
+    secrets = json.loads((newcomer.folder / ".poco" / "secrets.json").read_text(encoding="utf-8"))
+    assert not any(secret in shown for secret in secrets.values())
 
 
 def test_a_second_up_says_it_is_up_already(newcomer: Newcomer) -> None:

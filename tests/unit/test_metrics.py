@@ -173,6 +173,13 @@ def test_nothing_found_and_not_available_are_counted_apart(
     assert (searches.now, found.now, failed.now, withheld.now) == (1, hits, failures, result.withheld)
 
 
+def test_what_a_sweep_gave_up_is_an_ended_job_too() -> None:
+    lost, resent, poisoned = (Rise("memory_jobs_recovered_total", how=how) for how in ("lost", "resent", "poisoned"))
+    dead = Rise("memory_jobs_ended_total", outcome="dead", reason="poison")
+    metrics.recovered(lost=3, resent=2, poisoned=1)
+    assert (lost.now, resent.now, poisoned.now, dead.now) == (3, 2, 1, 1)
+
+
 @dataclass
 class Stats:
     failure: TransientError | None = None
