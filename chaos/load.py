@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ class Load:
     repeats: Counter[str] = field(default_factory=Counter)
     _number: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
+    _given_up: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
         """Submit at a steady pace until `stop`."""
@@ -43,6 +43,11 @@ class Load:
     def stop(self) -> None:
         """Let `run` return."""
         self._stop.set()
+
+    def give_up(self) -> None:
+        """As `stop`, and leave what is not accepted yet: the stack is not coming back."""
+        self._given_up.set()
+        self.stop()
 
     def submit_one_of_each(self) -> None:
         """One candidate of each kind, for a time when nothing is broken."""
@@ -65,7 +70,8 @@ class Load:
     def _submit(self, candidate: MadeCandidate) -> None:
         """Until it is accepted: without an answer nobody knows whether it was written."""
         while (job_id := self._post(candidate)) is None:
-            time.sleep(_AGAIN_SECONDS)
+            if self._given_up.wait(_AGAIN_SECONDS):
+                return
         self.accepted.setdefault(candidate.marker.key, []).append(job_id)
 
     def _post(self, candidate: MadeCandidate) -> str | None:

@@ -116,8 +116,11 @@ def _submitting(load: Load, world: World) -> Iterator[None]:
     thread.start()
     try:
         yield
-    finally:
-        load.stop()
+    except BaseException:
+        # The interpreter would wait for ever for threads that go on submitting to nobody.
+        load.give_up()
+        raise
+    load.stop()
     while thread.is_alive():
         world.tend(0.1)
 
