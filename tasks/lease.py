@@ -16,6 +16,8 @@ from domain.jobs import Job
 from domain.ports import JobLedger
 
 log = structlog.get_logger(__name__)
+# How long the thread sleeps when there is nothing to renew.
+_REST_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -34,6 +36,7 @@ class LeaseKeeper:
         self._changed = threading.Condition()
         self._held: dict[int, _Held] = {}
         self._process: int | None = None
+        self._wakes_at = 0.0
 
     @contextmanager
     def held(self, job: Job, *, ledger: JobLedger, every: float, longest: float) -> Iterator[None]:
@@ -47,7 +50,9 @@ class LeaseKeeper:
         with self._changed:
             self._start()
             self._held[id(held)] = held
-            self._changed.notify()
+            # Waking the thread for each short step would cost more than the step's own transactions.
+            if held.due < self._wakes_at:
+                self._changed.notify()
         try:
             yield
         finally:
@@ -68,10 +73,11 @@ class LeaseKeeper:
                     log.error("memory_lease_not_renewed", **_ids(held.job), error=type(exc).__name__)  # noqa: TRY400
 
     def _due(self) -> list[_Held]:
-        """Wait until a lease is due or another step begins; the leases that are due."""
+        """Wait until a lease is due or an earlier one comes; the leases that are due."""
         with self._changed:
-            first = min((held.due for held in self._held.values()), default=None)
-            self._changed.wait(None if first is None else max(0.0, first - time.monotonic()))
+            now = time.monotonic()
+            self._wakes_at = min((held.due for held in self._held.values()), default=now + _REST_SECONDS)
+            self._changed.wait(max(0.0, self._wakes_at - now))
             now = time.monotonic()
             return [held for held in self._held.values() if held.due <= now]
 
