@@ -129,6 +129,11 @@ class Faults:
 
     def _send_again(self) -> bool:
         """What a relay leaves behind that dies between sending and forgetting: every chain under way is sent again."""
+        waiting = "SELECT 1 FROM memory_jobs WHERE status = 'failed' AND next_retry_at > now() + interval '1 s'"
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not self.world.ask(waiting) and time.monotonic() < deadline:
+            # Best is a moment when a retry is not due yet.
+            self.world.tend(0.05)
         statement = (
             "INSERT INTO memory_outbox (job_id, ready) "
             "SELECT id, true FROM memory_jobs WHERE status IN ('processing', 'failed') RETURNING job_id"

@@ -101,23 +101,20 @@ def failing_makes_four_attempts(seen: Evidence) -> Iterator[str]:
         claims = [moment for _, moment in _claims(seen, job)]
         for failure, delay in zip(failures, DELAYS, strict=False):
             following = next((claim.at for claim in claims if claim.id > failure.id), None)
-            if following is None or following - failure.at < delay - _CLOCK_SECONDS:
-                yield f"{job.key}: the attempt after failure {failure.retry_count} came too early"
+            gap = 0.0 if following is None else following - failure.at
+            most = float("inf") if _is_disturbed(seen, job) else delay + _SLACK_SECONDS
+            if not delay - _CLOCK_SECONDS <= gap <= most:
+                yield f"{job.key}: the attempt after failure {failure.retry_count} came after {gap:.2f} s"
         yield from _wrong_calls(seen, job, calls.get(job.key, []))
 
 
 def _wrong_calls(seen: Evidence, job: JobSeen, calls: Sequence[Call]) -> Iterator[str]:
-    """The model's own record of a failing job; only of one that no fault has touched is it known to the second."""
-    if job.lost_count == 0 and len(calls) != len(DELAYS) + 1 and not _is_disturbed(seen, job):
+    """The model's own record of a failing job; only of one that no fault has touched is it known exactly."""
+    if len(calls) != len(DELAYS) + 1 and job.lost_count == 0 and not _is_disturbed(seen, job):
         yield f"{job.key}: the model was asked {len(calls)} times"
     failed = sum(_is_failure(before, after) for before, after in _changes(seen, job))
     if len(calls) < failed:
         yield f"{job.key}: the model was asked {len(calls)} times only"
-    if _is_disturbed(seen, job):
-        return
-    for (earlier, later), delay in zip(pairwise(calls), DELAYS, strict=False):
-        if not delay - _CLOCK_SECONDS <= later.at - earlier.at <= delay + _SLACK_SECONDS:
-            yield f"{job.key}: {later.at - earlier.at:.2f} s between two attempts, {delay:.0f} expected"
 
 
 def poison_ends_dead(seen: Evidence) -> Iterator[str]:

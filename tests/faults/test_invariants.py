@@ -218,6 +218,7 @@ BY_HAND: list[tuple[int, str, str]] = [
     (4, "a fifth attempt", job_set(FAILING, "retry_count = 5")),
     (4, "three attempts", f"DELETE FROM chaos_moments WHERE job_id = {of(FAILING)} AND retry_count >= 4"),
     (4, "an early attempt", moment(FAILING, "at = at + interval '0.5 s'", "retry_count = 2 AND status = 'failed'")),
+    (4, "a late attempt", moment(FAILING, "at = at - interval '3 s'", "retry_count = 1 AND status = 'failed'")),
     (5, "poison lives", job_set(POISON, "status = 'success', outcome = 'no_effect'")),
     (5, "poison for another reason", job_set(POISON, "reason = 'internal'")),
     (5, "poison left a line", CREATED.format("gen_random_uuid()", of(POISON))),
@@ -279,16 +280,6 @@ def with_call(key: str, number: int, after: float = 0.1) -> Change:
     return change
 
 
-def late_call(seen: Evidence) -> Evidence:
-    last = max(call.number for call in seen.calls if call.key == FAILING)
-    return replace(
-        seen,
-        calls=[
-            replace(call, at=call.at + 3) if (call.key, call.number) == (FAILING, last) else call for call in seen.calls
-        ],
-    )
-
-
 def accepted_twice(seen: Evidence) -> Evidence:
     return replace(seen, accepted={**seen.accepted, FIRST: [*seen.accepted[FIRST], *seen.accepted[SECOND]]})
 
@@ -303,7 +294,6 @@ SEEN: list[tuple[int, str, Change]] = [
     (3, "a rejected one reached the model", with_call(REJECTED, 1)),
     (4, "the model was asked three times", without_last_call(FAILING)),
     (4, "the model was asked five times", with_call(FAILING, 5)),
-    (4, "the last attempt is late", late_call),
     (6, "queued in another order", accepted_backwards),
     (7, "a later call was not used", with_call(FIRST, 2)),
     (10, "the model was asked without a claim", with_call(EMPTY, 2)),
