@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from chaos.faults import Faults, plan
+from chaos.faults import ROUND, Faults, plan
 from chaos.invariants import Verdict, judge
 from chaos.load import Load
 from chaos.model import ChaosModel
@@ -19,6 +19,8 @@ from chaos.witness import OPEN_JOBS, Evidence, read_evidence
 from chaos.world import World, running_world
 from runtime.home import Home
 
+# How many times as long a run may take to do each kind of fault once.
+_LONGEST = 3
 _DRAIN_SECONDS = 120.0
 Tell = Callable[[str], None]
 
@@ -100,10 +102,13 @@ def run_chaos(folder: Path, *, seconds: float, seed: int, with_unique_index: boo
 
 
 def _break(faults: Faults, random: Random, seconds: float, tell: Tell) -> None:
+    """Break things for so many seconds; on a slow machine longer, until each kind of fault was done once."""
     begun = time.monotonic()
     for name in plan(random):
         faults.world.tend(random.uniform(0.5, 2.5))
-        if time.monotonic() - begun >= seconds:
+        passed = time.monotonic() - begun
+        is_whole = {fault.name for fault in faults.done} == set(ROUND)
+        if passed >= seconds and (is_whole or passed >= _LONGEST * seconds):
             return
         if faults.do(name):
             tell(f"{time.monotonic() - begun:6.1f} s  {name}")
