@@ -18,7 +18,9 @@ from runtime.metrics_server import serve_children
 from runtime.processes import WRONG_SETTINGS
 from runtime.settings import load_settings
 from runtime.wiring import process_services, wait_for_database
+from tasks import broker
 
+broker.install()
 app = Celery("poco_memory", include=["tasks.ingest", "tasks.operate"])
 app.config_from_object("celeryconfig")
 log = structlog.get_logger(__name__)

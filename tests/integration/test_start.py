@@ -6,9 +6,10 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -19,7 +20,7 @@ from runtime.home import free_port
 from storage.migrate import upgrade
 from tests.conftest import new_database
 from tests.integration.conftest import EMBEDDING_DIMS
-from tests.scripted_model import ScriptedModel, reply_facts
+from tests.scripted_model import ScriptedModel, reply_facts, reply_slow
 from tests.stack import Stack, running_stack
 
 
@@ -33,7 +34,12 @@ def own_url(servers: Servers) -> str:
 @contextmanager
 def own_stack(url: str, broker_url: str, model: ScriptedModel, folder: Path, *verbs: str) -> Iterator[Stack]:
     settings = {"llm_model": "scripted", "llm_base_url": model.url, "embedding_model": "scripted"}
-    ours = {"embedding_base_url": model.url, "embedding_dims": EMBEDDING_DIMS, "reaper_seconds": 0.5}
+    ours = {
+        "embedding_base_url": model.url,
+        "embedding_dims": EMBEDDING_DIMS,
+        "reaper_seconds": 0.5,
+        "handoff_seconds": 5,
+    }
     with running_stack(folder, *verbs, database_url=url, broker_url=broker_url, **settings, **ours) as stack:
         yield stack
 
@@ -83,44 +89,74 @@ def test_a_worker_does_not_start_on_a_database_that_is_not_migrated(
         stack.processes.pop("worker")
 
 
-@contextmanager
-def forwarded(port: int, to: tuple[str, int]) -> Iterator[None]:
-    """Whoever connects to this port of 127.0.0.1 during the block talks to the other address."""
-    with socket.create_server(("127.0.0.1", port)) as server:
-        threading.Thread(target=_accept, args=(server, to), daemon=True).start()
-        yield
+class Wire:
+    """A port of 127.0.0.1 behind which another address is, until the wire is cut."""
 
+    def __init__(self, port: int, to: tuple[str, int]) -> None:
+        self.port = port
+        self._to = to
+        self._server: socket.socket | None = None
+        self._ends: list[socket.socket] = []
 
-def _accept(server: socket.socket, to: tuple[str, int]) -> None:
-    while True:
-        try:
-            here, _ = server.accept()
-        except OSError:
-            return
-        there = socket.create_connection(to)
-        for source, target in ((here, there), (there, here)):
-            threading.Thread(target=_copy, args=(source, target), daemon=True).start()
+    def connect(self) -> None:
+        """Let everybody through who knocks."""
+        self._server = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
+
+    def cut(self) -> None:
+        """Hang up on everybody, and answer nobody."""
+        if self._server is not None:
+            # Wakes the thread that accepts, which a mere close does not.
+            self._server.shutdown(socket.SHUT_RDWR)
+            self._server.close()
+            self._server = None
+        while self._ends:
+            end = self._ends.pop()
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def _accept(self, server: socket.socket) -> None:
+        while True:
+            try:
+                here, _ = server.accept()
+            except OSError:
+                return
+            there = socket.create_connection(self._to)
+            self._ends += [here, there]
+            for source, target in ((here, there), (there, here)):
+                threading.Thread(target=_copy, args=(source, target), daemon=True).start()
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    try:
+    with suppress(OSError):
         while data := source.recv(65536):
             target.sendall(data)
-    except OSError:
-        pass
-    finally:
-        target.close()
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def wire(servers: Servers) -> Iterator[Wire]:
+    """A way to the test broker, not connected yet."""
+    host, port = servers.broker_url.rpartition("@")[2].partition("/")[0].split(":")
+    made = Wire(free_port(), (host, int(port)))
+    yield made
+    made.cut()
+
+
+def through(wire: Wire, servers: Servers) -> str:
+    """The broker's address at the other end of the wire."""
+    host_and_port = servers.broker_url.rpartition("@")[2].partition("/")[0]
+    return servers.broker_url.replace(host_and_port, f"127.0.0.1:{wire.port}")
 
 
 def test_worker_and_relay_wait_for_the_broker(
-    servers: Servers, own_url: str, model: ScriptedModel, tmp_path: Path
+    servers: Servers, own_url: str, model: ScriptedModel, tmp_path: Path, wire: Wire
 ) -> None:
-    host, port = servers.broker_url.rpartition("@")[2].partition("/")[0].split(":")
-    late = free_port()
-    broker_url = servers.broker_url.replace(f"{host}:{port}", f"127.0.0.1:{late}")
     user_id = f"u-{uuid.uuid4().hex[:12]}"
     model.when(f"[{user_id}]", reply_facts([]))
-    with own_stack(own_url, broker_url, model, tmp_path, "api") as stack:
+    with own_stack(own_url, through(wire, servers), model, tmp_path, "api") as stack:
         waits: list[tuple[str, Callable[[], bool]]] = [
             ("worker", lambda: "Cannot connect to redis" in stack.log("worker")),
             ("relay", lambda: "memory_relay_waiting" in stack.log("relay")),
@@ -130,7 +166,26 @@ def test_worker_and_relay_wait_for_the_broker(
             stack.wait_until(is_waiting, 60, f"{verb} does not wait:\n{stack.log(verb)[-2000:]}")
             assert stack.processes[verb].poll() is None
         job_id = stack.ingest(user_id, f"以后都用中文写周报 [{user_id}]", "好的")
-        with forwarded(late, (host, int(port))):
-            assert stack.finished(job_id, 120)["status"] == "success"
-            for verb, _ in waits:
-                stack.stop(verb)
+        wire.connect()
+        assert stack.finished(job_id, 120)["status"] == "success"
+
+
+# Kind: celery/celery#4671.
+def test_a_step_that_outlives_its_broker_is_done_once_and_nothing_dies(
+    servers: Servers, own_url: str, model: ScriptedModel, tmp_path: Path, wire: Wire
+) -> None:
+    user_id = f"u-{uuid.uuid4().hex[:12]}"
+    model.when(f"[{user_id}]", reply_slow(3, reply_facts(["用户偏好用中文写周报"])))
+    wire.connect()
+    with own_stack(own_url, through(wire, servers), model, tmp_path, "api", "relay", "worker") as stack:
+        job_id = stack.ingest(user_id, f"以后都用中文写周报 [{user_id}]", "好的")
+        stack.wait_until(lambda: user_id in str([one.body for one in model.requests]), 30, "the model is not asked")
+        wire.cut()
+        stack.wait_until(lambda: stack.get(f"/v1/jobs/{job_id}").body["step"] == 3, 30, "the step is not completed")
+        # Long enough for a worker to see that it cannot go on.
+        stack.wait_until(lambda: "Connection to broker lost" in stack.log("worker"), 30, "nobody notices")
+        time.sleep(3)
+        wire.connect()
+        seen = stack.finished(job_id, 150)
+    assert (seen["outcome"], seen["retry_count"], seen["lost_count"]) == ("published", 0, 0)
+    assert set(seen["attempts"].values()) == {1}
