@@ -15,11 +15,11 @@ from chaos.faults import Faults, plan
 from chaos.invariants import Verdict, judge
 from chaos.load import Load
 from chaos.model import ChaosModel
-from chaos.witness import OPEN_JOBS, Evidence, read_evidence
+from chaos.witness import Evidence, read_evidence
 from chaos.world import World, running_world
 from runtime.home import Home
 
-_DRAIN_SECONDS = 120.0
+_DRAIN_SECONDS = 60.0
 Tell = Callable[[str], None]
 
 
@@ -82,8 +82,8 @@ def run_chaos(folder: Path, *, seconds: float, seed: int, with_unique_index: boo
     begun = time.monotonic()
     with ChaosModel() as model, running_world(Home.open(folder), model, with_unique_index=with_unique_index) as world:
         tell(f"The stack is up after {time.monotonic() - begun:.1f} s. Seed {seed}.")
-        faults = Faults(world, Random(f"{seed} faults"))
-        load = Load(world.ports["api"], world.token, Random(f"{seed} load"))
+        faults = Faults(world, Random(f"{seed} faults"), model.calls)
+        load = Load(world.ports["api"], world.token, Random(f"{seed} load"), world.open_jobs)
         with _submitting(load, world):
             _break(faults, Random(f"{seed} plan"), seconds, tell)
             world.settle()
@@ -126,12 +126,15 @@ def _submitting(load: Load, world: World) -> Iterator[None]:
 
 
 def _drain(world: World, tell: Tell) -> None:
-    deadline = time.monotonic() + _DRAIN_SECONDS
+    """Wait until nothing is open, or nothing has ended for a long while."""
+    fewest, deadline = None, time.monotonic() + _DRAIN_SECONDS
     while time.monotonic() < deadline:
-        rows = world.ask(OPEN_JOBS)
-        if rows and rows[0][0] == 0:
+        number = world.open_jobs()
+        if number == 0:
             return
-        tell(f"{rows[0][0]} candidates are still open." if rows else "The database does not answer.")
+        if number is not None and (fewest is None or number < fewest):
+            fewest, deadline = number, time.monotonic() + _DRAIN_SECONDS
+        tell("The database does not answer." if number is None else f"{number} candidates are still open.")
         world.tend(2.0)
 
 
