@@ -21,6 +21,7 @@ OUTAGE_SECONDS = 8.0
 _PATIENCE_SECONDS = 6.0
 # A job whose workers died four times is poison by design; a fault aims at no job that is near it.
 _MOST_LOST = 1
+_EXTRACT = 2
 # How often each fault stands in a round of the plan.
 ROUND = {
     "child frozen": 3,
@@ -194,7 +195,10 @@ class Faults:
         while time.monotonic() < deadline:
             ours = set(self.world.worker_children())
             for lease in self.world.leases():
-                if lease.pid in ours and marker_of_key(lease.key).kind in kinds and not self._is_near_poison(lease):
+                kind = marker_of_key(lease.key).kind
+                # What is slow is slow in its extraction only.
+                is_meant = kind in kinds and (kind is not Kind.SLOW or lease.step == _EXTRACT)
+                if lease.pid in ours and is_meant and not self._is_near_poison(lease):
                     return lease
             self.world.tend(0.05)
         return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from chaos.faults import Faults, plan
+from chaos.faults import ROUND, Faults, plan
 from chaos.invariants import Verdict, judge
 from chaos.load import Load
 from chaos.model import ChaosModel
@@ -20,6 +20,7 @@ from chaos.world import World, running_world
 from runtime.home import Home
 
 _DRAIN_SECONDS = 60.0
+_WHOLE_ROUND_SECONDS, _EXTRA_SECONDS = 60.0, 90.0
 Tell = Callable[[str], None]
 
 
@@ -100,12 +101,16 @@ def run_chaos(folder: Path, *, seconds: float, seed: int, with_unique_index: boo
 
 
 def _break(faults: Faults, random: Random, seconds: float, tell: Tell) -> None:
-    begun = time.monotonic()
-    for name in plan(random):
+    """Do the plan's faults until the time is up; from a minute on, each kind once in any case."""
+    begun, names = time.monotonic(), plan(random)
+    missing = set(ROUND) if seconds >= _WHOLE_ROUND_SECONDS else set[str]()
+    most = begun + seconds + _EXTRA_SECONDS
+    while time.monotonic() - begun < seconds or (missing and time.monotonic() < most):
         faults.world.tend(random.uniform(0.5, 2.5))
-        if time.monotonic() - begun >= seconds:
-            return
+        is_over = time.monotonic() - begun >= seconds
+        name = random.choice(sorted(missing)) if is_over and missing else next(names)
         if faults.do(name):
+            missing.discard(name)
             tell(f"{time.monotonic() - begun:6.1f} s  {name}")
 
 

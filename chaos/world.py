@@ -57,6 +57,7 @@ class Lease:
 
     key: str
     pid: int
+    step: int
     fence: int
     lost_count: int
 
@@ -135,7 +136,7 @@ class World:
     def leases(self) -> list[Lease]:
         """What is worked on now; nothing when the database cannot be asked."""
         statement = (
-            "SELECT idempotency_key, substring(lease_owner from '[0-9]+$')::int, fence, lost_count "
+            "SELECT idempotency_key, substring(lease_owner from '[0-9]+$')::int, step, fence, lost_count "
             "FROM memory_jobs WHERE lease_owner IS NOT NULL AND status = 'processing'"
         )
         return [Lease(*row) for row in self.ask(statement)]
