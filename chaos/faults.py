@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -12,6 +12,7 @@ from random import Random
 import redis
 
 from chaos.candidates import Kind, marker_of_key
+from chaos.model import Call
 from chaos.witness import AFTERMATH_SECONDS, Fault, Frozen
 from chaos.world import API, LEASE_SECONDS, RELAYS, WORKERS, Lease, World, signal_by_id
 from runtime.procfs import children_of
@@ -20,6 +21,7 @@ OUTAGE_SECONDS = 8.0
 _PATIENCE_SECONDS = 6.0
 # A job whose workers died four times is poison by design; a fault aims at no job that is near it.
 _MOST_LOST = 1
+_EXTRACT = 2
 # How often each fault stands in a round of the plan.
 ROUND = {
     "child frozen": 3,
@@ -51,10 +53,11 @@ def plan(random: Random) -> Iterator[str]:
 
 @dataclass
 class Faults:
-    """Does faults and remembers them. Call it from the main thread."""
+    """Does faults and remembers them; `calls` is what the model was asked so far. Call it from the main thread."""
 
     world: World
     random: Random
+    calls: Sequence[Call] = ()
     done: list[Fault] = field(default_factory=list)
     frozen: list[Frozen] = field(default_factory=list)
 
@@ -108,13 +111,22 @@ class Faults:
     def _freeze_child(self) -> bool:
         """Stop a child in the middle of an extraction, and let it go on when somebody else has its job."""
         lease = self._await_lease(Kind.SLOW)
-        if lease is None or not signal_by_id(lease.pid, signal.SIGSTOP):
+        if lease is None or not self._has_asked(lease) or not signal_by_id(lease.pid, signal.SIGSTOP):
             return False
         try:
             fence = self._await_other_owner(lease)
         finally:
             signal_by_id(lease.pid, signal.SIGCONT)
         self.frozen.append(Frozen(lease.key, lease.fence, fence))
+        return True
+
+    def _has_asked(self, lease: Lease) -> bool:
+        """Wait until the model works on it: at waking its answer is there, sooner than that of whoever took over."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not any(call.key == lease.key and call.pid == lease.pid for call in list(self.calls)):
+            if time.monotonic() > deadline:
+                return False
+            self.world.tend(0.02)
         return True
 
     def _await_other_owner(self, lease: Lease) -> int:
@@ -183,7 +195,10 @@ class Faults:
         while time.monotonic() < deadline:
             ours = set(self.world.worker_children())
             for lease in self.world.leases():
-                if lease.pid in ours and marker_of_key(lease.key).kind in kinds and not self._is_near_poison(lease):
+                kind = marker_of_key(lease.key).kind
+                # What is slow is slow in its extraction only.
+                is_meant = kind in kinds and (kind is not Kind.SLOW or lease.step == _EXTRACT)
+                if lease.pid in ours and is_meant and not self._is_near_poison(lease):
                     return lease
             self.world.tend(0.05)
         return None

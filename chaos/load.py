@@ -6,6 +6,7 @@ import http.client
 import json
 import threading
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
@@ -16,6 +17,7 @@ _TIMEOUT_SECONDS = 10.0
 _AGAIN_SECONDS = 0.25
 _ACCEPTED = (200, 202)
 _PER_SECOND = 2.5
+_MOST_OPEN, _FULL_SECONDS = 50, 0.5
 _SHARES = {Kind.GOOD: 40, Kind.SLOW: 24, Kind.REJECTED: 12, Kind.EMPTY: 14, Kind.FAILING: 6, Kind.POISON: 4}
 _RESUBMITTED, _TWINS = 0.12, 0.08
 
@@ -27,6 +29,7 @@ class Load:
     port: int
     token: str = field(repr=False)
     random: Random
+    open_jobs: Callable[[], int | None]
     accepted: dict[str, list[str]] = field(default_factory=dict)
     repeats: Counter[str] = field(default_factory=Counter)
     _number: int = 0
@@ -36,6 +39,10 @@ class Load:
     def run(self) -> None:
         """Submit at a steady pace until `stop`."""
         while not self._stop.is_set():
+            if (self.open_jobs() or 0) >= _MOST_OPEN:
+                # What waits longer than that is only a queue, and a long end.
+                self._stop.wait(_FULL_SECONDS)
+                continue
             kind = self.random.choices(list(_SHARES), list(_SHARES.values()))[0]
             self._submit_somehow(kind)
             self._stop.wait(self.random.uniform(0.5, 1.5) / _PER_SECOND)

@@ -15,13 +15,12 @@ from chaos.faults import ROUND, Faults, plan
 from chaos.invariants import Verdict, judge
 from chaos.load import Load
 from chaos.model import ChaosModel
-from chaos.witness import OPEN_JOBS, Evidence, read_evidence
+from chaos.witness import Evidence, read_evidence
 from chaos.world import World, running_world
 from runtime.home import Home
 
-# How many times as long a run may take to do each kind of fault once.
-_LONGEST = 3
-_DRAIN_SECONDS = 120.0
+_DRAIN_SECONDS = 60.0
+_WHOLE_ROUND_SECONDS, _EXTRA_SECONDS = 60.0, 90.0
 Tell = Callable[[str], None]
 
 
@@ -84,8 +83,8 @@ def run_chaos(folder: Path, *, seconds: float, seed: int, with_unique_index: boo
     begun = time.monotonic()
     with ChaosModel() as model, running_world(Home.open(folder), model, with_unique_index=with_unique_index) as world:
         tell(f"The stack is up after {time.monotonic() - begun:.1f} s. Seed {seed}.")
-        faults = Faults(world, Random(f"{seed} faults"))
-        load = Load(world.ports["api"], world.token, Random(f"{seed} load"))
+        faults = Faults(world, Random(f"{seed} faults"), model.calls)
+        load = Load(world.ports["api"], world.token, Random(f"{seed} load"), world.open_jobs)
         with _submitting(load, world):
             _break(faults, Random(f"{seed} plan"), seconds, tell)
             world.settle()
@@ -102,15 +101,16 @@ def run_chaos(folder: Path, *, seconds: float, seed: int, with_unique_index: boo
 
 
 def _break(faults: Faults, random: Random, seconds: float, tell: Tell) -> None:
-    """Break things for so many seconds; on a slow machine longer, until each kind of fault was done once."""
-    begun = time.monotonic()
-    for name in plan(random):
+    """Do the plan's faults until the time is up; from a minute on, each kind once in any case."""
+    begun, names = time.monotonic(), plan(random)
+    missing = set(ROUND) if seconds >= _WHOLE_ROUND_SECONDS else set[str]()
+    most = begun + seconds + _EXTRA_SECONDS
+    while time.monotonic() - begun < seconds or (missing and time.monotonic() < most):
         faults.world.tend(random.uniform(0.5, 2.5))
-        passed = time.monotonic() - begun
-        is_whole = {fault.name for fault in faults.done} == set(ROUND)
-        if passed >= seconds and (is_whole or passed >= _LONGEST * seconds):
-            return
+        is_over = time.monotonic() - begun >= seconds
+        name = random.choice(sorted(missing)) if is_over and missing else next(names)
         if faults.do(name):
+            missing.discard(name)
             tell(f"{time.monotonic() - begun:6.1f} s  {name}")
 
 
@@ -131,12 +131,15 @@ def _submitting(load: Load, world: World) -> Iterator[None]:
 
 
 def _drain(world: World, tell: Tell) -> None:
-    deadline = time.monotonic() + _DRAIN_SECONDS
+    """Wait until nothing is open, or nothing has ended for a long while."""
+    fewest, deadline = None, time.monotonic() + _DRAIN_SECONDS
     while time.monotonic() < deadline:
-        rows = world.ask(OPEN_JOBS)
-        if rows and rows[0][0] == 0:
+        number = world.open_jobs()
+        if number == 0:
             return
-        tell(f"{rows[0][0]} candidates are still open." if rows else "The database does not answer.")
+        if number is not None and (fewest is None or number < fewest):
+            fewest, deadline = number, time.monotonic() + _DRAIN_SECONDS
+        tell("The database does not answer." if number is None else f"{number} candidates are still open.")
         world.tend(2.0)
 
 

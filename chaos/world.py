@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from chaos.model import DIMS, ChaosModel
-from chaos.witness import DROP_UNIQUE_INDEX, INSTALL
+from chaos.witness import DROP_UNIQUE_INDEX, INSTALL, OPEN_JOBS
 from domain.errors import PocoError
 from runtime.checks import beats, http_answers
 from runtime.children import Child, spawn
@@ -57,6 +57,7 @@ class Lease:
 
     key: str
     pid: int
+    step: int
     fence: int
     lost_count: int
 
@@ -135,10 +136,15 @@ class World:
     def leases(self) -> list[Lease]:
         """What is worked on now; nothing when the database cannot be asked."""
         statement = (
-            "SELECT idempotency_key, substring(lease_owner from '[0-9]+$')::int, fence, lost_count "
+            "SELECT idempotency_key, substring(lease_owner from '[0-9]+$')::int, step, fence, lost_count "
             "FROM memory_jobs WHERE lease_owner IS NOT NULL AND status = 'processing'"
         )
         return [Lease(*row) for row in self.ask(statement)]
+
+    def open_jobs(self) -> int | None:
+        """How many candidates have not ended; None when the database cannot be asked."""
+        rows = self.ask(OPEN_JOBS)
+        return int(rows[0][0]) if rows else None
 
     def ask(self, statement: Any, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a query; none when the database cannot be reached."""

@@ -234,7 +234,7 @@ BY_HAND: list[tuple[int, str, str]] = [
         "an older result",
         f"UPDATE poco_memories SET payload = payload || '{{\"confidence\": 0.002}}' WHERE id = {memory_of(SECOND)}",
     ),
-    (7, "changed after the end", job_set(FIRST, "updated_at = now()")),
+    (7, "changed after the end", job_set(FIRST, "retry_count = 1")),
     (7, "completed without a lease", moment(FIRST, "owner = NULL", "owner IS NOT NULL")),
     (7, "completed with another fence", moment(FIRST, "fence = fence + 10", "owner IS NULL")),
     (8, "a good one is dead", job_set(FIRST, "status = 'dead', outcome = 'dead', reason = 'internal'")),

@@ -10,7 +10,7 @@ from tests.stack import free_port
 
 
 def test_a_load_that_gives_up_leaves_no_thread_behind() -> None:
-    load = Load(free_port(), "token", Random(1))
+    load = Load(free_port(), "token", Random(1), lambda: 0)
     before = threading.active_count()
     threads = [threading.Thread(target=load.submit_one_of_each, daemon=True) for _ in range(2)]
     for thread in threads:

@@ -31,7 +31,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=500,
+        timeout=550,
     )
     assert done.stdout, done.stderr[-4000:]
     found: dict[str, Any] = json.loads(done.stdout)
