@@ -16,6 +16,7 @@ from pipeline.runner import GoOn, Stop, TryAgain, run_step
 from runtime.wiring import process_services
 from tasks.app import app
 from tasks.lease import KEEPER
+from tasks.request import attempt
 
 log = structlog.get_logger(__name__)
 _LEDGER_DOWN_SECONDS = 4.0
@@ -29,6 +30,7 @@ class StepTask(Task):
     """A task that runs one step and ends its chain when the ledger says so."""
 
     max_retries = None
+    Request = "tasks.request:StepRequest"
 
     def run_step(self, job_id: str, step: Step) -> str:
         """Run the step; returns a word for the log, raises Celery's Retry when it is due again."""
@@ -39,8 +41,8 @@ class StepTask(Task):
             signal = run_step(
                 job_id,
                 step,
-                owner=self._attempt(self.request.retries) + _place(),
-                follows=self._attempt(self.request.retries - 1),
+                owner=attempt(self.request.id, self.request.retries) + _place(),
+                follows=attempt(self.request.id, self.request.retries - 1),
                 ledger=wired.ledger,
                 steps=wired.steps,
                 keep_alive=keep_alive,
@@ -52,10 +54,6 @@ class StepTask(Task):
             # Its text would go to the log and to Flower, and may quote what was being stored. The lease runs out.
             raise StepFailed(type(exc).__name__) from None
         return self._obey(job_id, step, signal)
-
-    def _attempt(self, number: int) -> str:
-        """How the lease owner of this message's attempt begins; a message that is delivered again keeps its number."""
-        return f"{self.request.id}:{number}@"
 
     def _obey(self, job_id: str, step: Step, signal: GoOn | Stop | TryAgain) -> str:
         if isinstance(signal, GoOn):
