@@ -186,7 +186,7 @@ class SqlJobLedger:
             JobRow.status == Status.PROCESSING,
             JobRow.lease_owner.startswith(owner, autoescape=True),
         )
-        free = {"lease_owner": None, "lease_until": from_now(self._times.handoff), "fence": JobRow.fence + 1}
+        free = {"lease_owner": None, "lease_until": from_now(self._times.handoff)}
         with self._database.transaction() as connection:
             done = connection.execute(update(JobRow).where(*held).values(updated_at=func.now(), **free))
             if done.rowcount:
