@@ -1,4 +1,4 @@
-"""`python -m bench [admission|accept|search|ingest] [--memories N]`: prints medians and the ratio to the named peer."""
+"""`python -m bench [NAME ...] [--memories N]`: prints medians and the ratio to the named peer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bench.admission import bench_admission
 from bench.ingest import bench_ingest
 from bench.search import bench_search
 from bench.service import Place
+from bench.waiting import bench_waiting
 from runtime.embedded.servers import embedded_servers
 from runtime.home import Home
 
@@ -20,6 +21,7 @@ ON_SERVERS: dict[str, Callable[[Place], str]] = {
     "accept": bench_accept,
     "search": bench_search,
     "ingest": bench_ingest,
+    "waiting": bench_waiting,
 }
 NAMES = (*WITHOUT_SERVERS, *ON_SERVERS)
 

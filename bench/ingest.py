@@ -19,13 +19,10 @@ from pathlib import Path
 import psycopg
 import redis
 
-from bench.load import Driver, Measured, fill, scopes
+from bench.load import Driver, Measured, driver_of, fill, scopes
 from bench.service import Place, environment_of
 from bench.stock import adds_a_second
-from domain.retry import RetryPolicy
-from runtime.settings import Settings
-from storage.database import Database
-from storage.ledger import LedgerTimes, SqlJobLedger
+from runtime.settings import Settings, required_secret
 
 PROCESSES = 2
 MEMORIES = 20_000
@@ -38,26 +35,19 @@ COLD_SCOPES = 50
 def bench_ingest(place: Place) -> str:
     """Throughput, times and shares, each with its peer."""
     settings = place.settings(place.new_database(), worker_concurrency=PROCESSES)
-    database, driver = _driver(settings)
     memories = place.memories or MEMORIES
-    fill(database, memories)
-    _analyse(settings)
     lines = [f"ingest: {memories} memories stored, {PROCESSES} worker processes, medians of {ROUNDS} runs"]
-    lines += _throughput(place, settings, driver)
-    with _service(place, settings):
-        driver.measured(driver.backlog(scopes(8), 24))
-        lines += ["  from accepted to searchable"]
-        lines += [_times(f"{number} scopes", driver, number) for number in SCOPES]
-        lines += _hot(driver)
-    lines += _shares(place, settings, driver)
-    database.dispose()
+    with driver_of(settings) as driver:
+        fill(driver.database, memories)
+        _analyse(settings)
+        lines += _throughput(place, settings, driver)
+        with _service(place, settings):
+            driver.measured(driver.backlog(scopes(8), 24))
+            lines += ["  from accepted to searchable"]
+            lines += [_times(f"{number} scopes", driver, number) for number in SCOPES]
+            lines += _hot(driver)
+        lines += _shares(place, settings, driver)
     return "\n".join(lines)
-
-
-def _driver(settings: Settings) -> tuple[Database, Driver]:
-    assert settings.database_url
-    database = Database(settings.database_url.get_secret_value())
-    return database, Driver(database, SqlJobLedger(database, policy=RetryPolicy(), times=LedgerTimes()))
 
 
 @contextmanager
@@ -76,8 +66,7 @@ def _throughput(place: Place, settings: Settings, driver: Driver) -> list[str]:
             for number in SCOPES:
                 ours[number].append(driver.measured(driver.backlog(scopes(number), JOBS)).a_second)
         bare.append(_bare(place, settings))
-        assert settings.database_url
-        stock.append(adds_a_second(settings.database_url.get_secret_value(), 60, PROCESSES))
+        stock.append(adds_a_second(required_secret(settings, "database_url"), 60, PROCESSES))
     medians = {number: statistics.median(found) for number, found in ours.items()}
     chain, mem0 = statistics.median(bare), statistics.median(stock)
     best = medians[SCOPES[-1]]
@@ -153,7 +142,6 @@ def _share_lines(rows: Sequence[tuple[str, tuple[float, ...]]]) -> Iterator[str]
 
 
 def _analyse(settings: Settings) -> None:
-    assert settings.database_url
-    with psycopg.connect(settings.database_url.get_secret_value(), autocommit=True) as connection:
+    with psycopg.connect(required_secret(settings, "database_url"), autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
     os.sync()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +14,13 @@ from sqlalchemy import func, insert, select
 from bench.costless import zero_vector
 from domain.candidate import Candidate, Message, Role
 from domain.ports import JobLedger
+from domain.retry import RetryPolicy
 from domain.scope import Scope
 from domain.text import content_hash
 from pipeline.submit import SizeLimits, submit
+from runtime.settings import Settings, required_secret
 from storage.database import Database
+from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.tables import JobRow, MemoryRow
 
 USERS = 100
@@ -94,6 +98,14 @@ class Driver:
         statement = select(JobRow.id).where(JobRow.id.in_(list(job_ids)), JobRow.finished_at.is_not(None))
         with self.database.transaction() as connection:
             return [str(job_id) for (job_id,) in connection.execute(statement)]
+
+
+@contextmanager
+def driver_of(settings: Settings) -> Iterator[Driver]:
+    """A producer for the service with these settings."""
+    database = Database(required_secret(settings, "database_url"))
+    yield Driver(database, SqlJobLedger(database, policy=RetryPolicy(), times=LedgerTimes()))
+    database.dispose()
 
 
 def scopes(number: int) -> list[Scope]:

@@ -161,6 +161,12 @@ class JobLedger(Protocol):
     def extend(self, job: Job) -> bool:
         """Renew the lease; False when it is not ours any more."""
 
+    def hand_back(self, job_id: str, owner: str) -> bool:
+        """Give the step up whose lease owner begins so, as nobody's failure; False when nobody such holds it.
+
+        Whoever still runs it can complete nothing any more.
+        """
+
     def view(self, job_id: str) -> JobView | None:
         """The job as it may be shown, or None."""
 

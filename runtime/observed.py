@@ -65,6 +65,10 @@ class ObservedLedger:
         """As the ledger does."""
         return self.inner.extend(job)
 
+    def hand_back(self, job_id: str, owner: str) -> bool:
+        """As the ledger does."""
+        return self.inner.hand_back(job_id, owner)
+
     def view(self, job_id: str) -> JobView | None:
         """As the ledger does."""
         return self.inner.view(job_id)

@@ -180,6 +180,21 @@ class SqlJobLedger:
             )
             return renewed.rowcount == 1
 
+    def hand_back(self, job_id: str, owner: str) -> bool:
+        """Give a step up and have it sent again, its worker not counted as lost; False when no such owner holds it."""
+        held = (
+            JobRow.id == job_id,
+            JobRow.status == Status.PROCESSING,
+            JobRow.lease_owner.startswith(owner, autoescape=True),
+        )
+        free = {"lease_owner": None, "lease_until": from_now(self._times.handoff)}
+        with self._database.transaction() as connection:
+            done = connection.execute(update(JobRow).where(*held).values(updated_at=func.now(), **free))
+            if done.rowcount:
+                # Its message may be acknowledged by the thread that still runs it.
+                outbox.add(connection, job_id, ready=True)
+            return done.rowcount == 1
+
     def view(self, job_id: str) -> JobView | None:
         """The job as it may be shown, or None when there is none with this id."""
         with self._database.transaction() as connection:

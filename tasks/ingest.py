@@ -11,7 +11,6 @@ from typing import Any
 
 import structlog
 from celery import Task, chain
-from celery.worker.request import Request
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from domain.errors import TransientError
@@ -21,6 +20,7 @@ from pipeline.runner import GoOn, Stop, TryAgain, run_step
 from runtime.wiring import process_services
 from tasks.app import app
 from tasks.lease import KEEPER
+from tasks.request import attempt
 
 log = structlog.get_logger(__name__)
 _LEDGER_DOWN_SECONDS = 4.0
@@ -30,21 +30,11 @@ class StepFailed(Exception):
     """A step is tried again; the text names the backend and holds no user content."""
 
 
-class StepRequest(Request):
-    """A step in the worker's main process."""
-
-    def cancel(self, pool: Any, signal: Any = None, emit_retry: bool = True) -> None:
-        """A stopping worker has waited long enough: the running step is handed back to the broker."""
-        if self.time_start:
-            log.warning("memory_ingest_drain_timeout", job_id=self.args[0], step=self.name)
-        super().cancel(pool, signal, emit_retry)
-
-
 class StepTask(Task):
     """A task that runs one step and ends its chain when the ledger says so."""
 
     max_retries = None
-    Request = StepRequest
+    Request = "tasks.request:StepRequest"
 
     def before_start(self, _task_id: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Name the job in every line that is logged until the task has ended, Celery's own lines too."""
@@ -60,8 +50,8 @@ class StepTask(Task):
             signal = run_step(
                 job_id,
                 step,
-                owner=self._attempt(self.request.retries) + _place(),
-                follows=self._attempt(self.request.retries - 1),
+                owner=attempt(self.request.id, self.request.retries) + _place(),
+                follows=attempt(self.request.id, self.request.retries - 1),
                 ledger=wired.ledger,
                 steps=wired.steps,
                 keep_alive=keep_alive,
@@ -73,10 +63,6 @@ class StepTask(Task):
             # Its text would go to the log and to Flower, and may quote what was being stored. The lease runs out.
             raise StepFailed(type(exc).__name__) from None
         return self._obey(job_id, step, signal)
-
-    def _attempt(self, number: int) -> str:
-        """How the lease owner of this message's attempt begins; a message that is delivered again keeps its number."""
-        return f"{self.request.id}:{number}@"
 
     def _obey(self, job_id: str, step: Step, signal: GoOn | Stop | TryAgain) -> str:
         if isinstance(signal, GoOn):

@@ -146,6 +146,11 @@ class FakeLedger:
     def extend(self, job: Job) -> bool:
         return not self.steal_lease
 
+    def hand_back(self, job_id: str, owner: str) -> bool:
+        held = self.owner is not None and self.owner.startswith(owner)
+        self.owner = None if held else self.owner
+        return held
+
     def view(self, job_id: str) -> JobView | None:
         return None
 

@@ -13,6 +13,7 @@ from cli import processes
 from cli.samples import samples
 from domain.jobs import Outcome
 from runtime.home import Home
+from runtime.settings import Settings
 from runtime.spec import PROJECT_ROOT
 from runtime.state import Phase, ProcessRecord, new_state, write_state
 
@@ -180,6 +181,18 @@ def test_no_secret_is_on_the_command_line_of_a_process(verb: str, home: Path, mo
     assert environment["MEM0_TELEMETRY"] == "False"
     if verb == "flower":
         assert environment["FLOWER_BASIC_AUTH"] == "poco:flowerpassword"
+
+
+@pytest.mark.parametrize(
+    ("pool", "concurrency", "connections"), [("prefork", 64, None), ("threads", 64, "16"), ("threads", 8, "8")]
+)
+def test_a_worker_of_threads_has_connections_enough_for_them(
+    pool: str, concurrency: int, connections: str | None
+) -> None:
+    settings = Settings.model_validate({"worker_pool": pool, "worker_concurrency": concurrency})
+    arguments = processes.worker_arguments(settings, "ingest.llm", "llm")
+    assert {f"--pool={pool}", f"--concurrency={concurrency}", "--queues=ingest.llm"} <= set(arguments)
+    assert processes.worker_environment(settings).get("POCO_DATABASE_POOL_SIZE") == connections
 
 
 def test_a_flower_password_that_flower_would_split_is_refused(home: Path) -> None:
