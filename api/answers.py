@@ -83,7 +83,10 @@ def related_answer(scope: Scope, memory_id: str, limit: int) -> Response:
 
 def history_answer(scope: Scope, memory_id: str) -> Response:
     """Every change of a memory, oldest first."""
-    entries = wired().keeper.history(scope, memory_id)
-    if entries is None:
+    keeper = wired().keeper
+    item, entries = keeper.item(scope, memory_id), keeper.history(scope, memory_id)
+    if item is None or entries is None:
         return no_memory()
-    return jsonify({"memory_id": memory_id, "history": [plain(asdict(entry)) for entry in entries]})
+    history = [plain(asdict(entry)) for entry in entries]
+    evidence = asdict(item.evidence) if item.evidence else None
+    return jsonify({"memory_id": memory_id, "evidence": evidence, "history": history})

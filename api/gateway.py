@@ -21,9 +21,11 @@ from api.answers import (
     topics_answer,
 )
 from api.auth import needs_user, user_scope
+from api.jobs import NO_JOB
 from api.requests import body_as, query_as, wired
 from domain.lifecycle import NO_DETAILS, Action, Details, Mode, Writer
 from pipeline.manage import Wish, manage
+from tasks.documents import explanation_document
 from tasks.memory_requests import DeleteIn, ListIn, OverviewIn, RelatedIn, SettingsIn, TopicsIn, UpdateIn
 
 gateway = Blueprint("gateway", __name__, url_prefix="/api/v1")
@@ -119,6 +121,20 @@ def change_settings() -> Response:
     return jsonify(asdict(wired().user_settings.change(user_scope(), changes)))
 
 
+@gateway.get("/memory/jobs/<job_id>/explain")
+@needs_user
+def explain(job_id: str) -> Response:
+    """Why a candidate of one's own ended as it did; with the text of each fact that is a memory now."""
+    explanation = wired().ledger.explain(_known(job_id, NO_JOB))
+    if explanation is None or explanation.view.scope != user_scope().key:
+        raise NotFound(NO_JOB)
+    shown = explanation_document(explanation)
+    for fact in shown["facts"]:
+        item = wired().keeper.item(user_scope(), fact["fact_id"])
+        fact["text"] = item.content if item else None
+    return jsonify(shown)
+
+
 def _managed(
     action: Action,
     memory_id: str,
@@ -131,11 +147,11 @@ def _managed(
     return change_answer(action, manage(wish, wired().manage_tools))
 
 
-def _known(memory_id: str) -> str:
+def _known(key: str, complaint: str = NO_MEMORY) -> str:
     try:
-        return str(UUID(memory_id))
+        return str(UUID(key))
     except ValueError:
-        raise NotFound(NO_MEMORY) from None
+        raise NotFound(complaint) from None
 
 
 def _writer() -> Writer:

@@ -16,7 +16,7 @@ from domain.facts import StagedFact
 from domain.lifecycle import DEFAULTS, NO_DETAILS, Action, Changed, ChangeStatus, Details, Mode, Wording, Writer
 from domain.memory import Origin
 from domain.metadata import check_metadata
-from domain.ports import Eraser, MemoryKeeper, UserSettingsStore
+from domain.ports import Eraser, LanguageIdentifier, MemoryKeeper, UserSettingsStore
 from domain.scope import Scope
 from domain.text import canonical, storable
 from pipeline.validate import find_fault
@@ -51,6 +51,7 @@ class ManageTools:
     keeper: MemoryKeeper
     eraser: Eraser
     wording: WordingTools
+    identify: LanguageIdentifier
     user_settings: UserSettingsStore
     max_chars: int
     max_metadata_bytes: int
@@ -118,8 +119,16 @@ def _update(wish: Wish, tools: ManageTools) -> Changed:
     rule = _fault(text or present.content, wish.details, tools)
     if rule is not None:
         return Changed(ChangeStatus.REJECTED, memory_id, reason=rule)
+    if text and wish.writer.kind == AGENT and _drifts(present.content, text, tools.identify):
+        return Changed(ChangeStatus.REJECTED, memory_id, reason="language_drift")
     wording = worded(text, tools.wording) if text else None
     return tools.keeper.update(wish.scope, memory_id, wording, wish.details, wish.writer)
+
+
+def _drifts(before: str, after: str, identify: LanguageIdentifier) -> bool:
+    """Whether an agent says a memory in another language; a user may."""
+    languages = identify(before), identify(after)
+    return None not in languages and languages[0] != languages[1]
 
 
 def _delete(wish: Wish, tools: ManageTools) -> Changed:

@@ -144,12 +144,14 @@ class Services:
     def manage_tools(self) -> ManageTools:
         """What it takes to change memories on purpose."""
         from nlp.entities import recognise
+        from nlp.language import identify
         from nlp.segment import terms
 
         return ManageTools(
             keeper=self.keeper,
             eraser=self.eraser,
             wording=WordingTools(self.embedder, recognise, terms),
+            identify=identify,
             user_settings=self.user_settings,
             is_writing_on=self.settings.memory_write_enabled,
             max_chars=self.settings.fact_max_chars,

@@ -9,7 +9,9 @@ from enum import Enum
 from typing import Any
 
 from domain.access import TokenView
-from domain.jobs import JobView
+from domain.candidate import Cut
+from domain.facts import FactVerdict
+from domain.jobs import Explanation, JobView
 from domain.lifecycle import MemoryItem
 from domain.memory import Neighbour
 from domain.operations import Acted, AuditEntry, JobCounts
@@ -24,6 +26,13 @@ def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
 def job_document(job: JobView) -> dict[str, Any]:
     """One job."""
     return plain({"job_id" if key == "id" else key: value for key, value in asdict(job).items()})
+
+
+def explanation_document(explanation: Explanation) -> dict[str, Any]:
+    """Which gate kept or dropped what, and by which rule. Lines count from 1, characters from 0."""
+    shown = job_document(explanation.view)
+    names = ("job_id", "status", "outcome", "reason", "rule", "last_error", "counts")
+    return {**{name: shown[name] for name in names}, "messages": _messages(explanation), "facts": _facts(explanation)}
 
 
 def audit_document(entries: Sequence[AuditEntry]) -> list[dict[str, Any]]:
@@ -75,3 +84,25 @@ def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     return value.value if isinstance(value, Enum) else value
+
+
+def _messages(explanation: Explanation) -> list[dict[str, Any]]:
+    """Each message that lost something, with what it lost."""
+    found: dict[int, list[dict[str, Any]]] = {}
+    for _, entry in explanation.decisions:
+        if isinstance(entry, Cut):
+            cut = {"rule": entry.rule, "first_line": entry.first + 1, "last_line": entry.last + 1}
+            found.setdefault(entry.message, []).append(cut)
+    return [{"message": message, "dropped": found[message]} for message in sorted(found)]
+
+
+def _facts(explanation: Explanation) -> list[dict[str, Any]]:
+    """Each fact with the step that dropped it, or its evidence and whether it became a memory."""
+    facts: dict[str, dict[str, Any]] = {}
+    for step, entry in explanation.decisions:
+        if isinstance(entry, FactVerdict):
+            fact = facts.setdefault(entry.fact_id, {"fact_id": entry.fact_id, "evidence": None})
+            fact |= {"step": step.task_name, "kept": entry.rule is None, "rule": entry.rule}
+            if entry.evidence:
+                fact["evidence"] = asdict(entry.evidence)
+    return list(facts.values())

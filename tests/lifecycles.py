@@ -14,6 +14,7 @@ from domain.jobs import Advance, JobView, Publish, Step
 from domain.lifecycle import NO_DETAILS, Action, Changed, Details, Mode, Writer
 from domain.scope import Scope
 from nlp.entities import recognise
+from nlp.language import identify
 from nlp.segment import terms
 from pipeline.manage import ManageTools, Wish, manage
 from pipeline.wording import WordingTools
@@ -42,7 +43,7 @@ class Life:
     def tools(self) -> ManageTools:
         wording = WordingTools(self.embedder, recognise, terms)
         stores = SqlMemoryKeeper(self.database), SqlEraser(self.database)
-        return ManageTools(*stores, wording, SqlUserSettings(self.database), 500, 8192, self.is_writing_on)
+        return ManageTools(*stores, wording, identify, SqlUserSettings(self.database), 500, 8192, self.is_writing_on)
 
     def wish(self, action: Action, **fields: Any) -> Changed:
         return manage(Wish(self.scope, action, self.writer, **fields), self.tools())

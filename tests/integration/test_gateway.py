@@ -33,6 +33,7 @@ ENDPOINTS = [
     ("DELETE", f"/api/v1/memory/items/{UNKNOWN_JOB}"),
     ("GET", "/api/v1/memory/settings"),
     ("POST", "/api/v1/memory/settings"),
+    ("GET", f"/api/v1/memory/jobs/{UNKNOWN_JOB}/explain"),
 ]
 
 
@@ -100,6 +101,23 @@ def test_switches_are_set_one_by_one_and_hold_at_once(stack: Stack, model: Scrip
     seen = stack.finished(stack.ingest(user_id, f"我以后都在飞书维护值班表 [{user_id}]", "好的"))
     assert (seen["outcome"], seen["reason"]) == ("memory_off", "memory_save_enabled")
     assert [request for request in model.requests if user_id in str(request.body)] == []
+
+
+def test_a_user_is_told_why_with_the_words_of_what_became_a_memory(
+    stack: Stack, model: ScriptedModel, user_id: str
+) -> None:
+    model.when(f"[{user_id}]", reply_facts(["用户以后都用中文写周报", "用户住在火星基地"]))
+    job_id = stack.ingest(user_id, f"我以后都用中文写周报 [{user_id}]", "好的")
+    assert stack.finished(job_id)["outcome"] == "published"
+    path = f"/api/v1/memory/jobs/{job_id}/explain"
+    facts = mine(stack, user_id, "GET", path).body["facts"]
+    assert [(fact["kept"], fact["text"]) for fact in facts] == [(True, "用户以后都用中文写周报"), (False, None)]
+    memory_id = facts[0]["fact_id"]
+    shown = mine(stack, user_id, "GET", f"{MEMORIES}/{memory_id}/history").body
+    assert shown["evidence"] == facts[0]["evidence"]
+    assert shown["evidence"]["role"] == "user"
+    assert mine(stack, f"{user_id}-other", "GET", path).status == 404
+    assert "周报" not in str(stack.get(f"/v1/jobs/{job_id}/explain").body)
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)

@@ -11,7 +11,7 @@ from sqlalchemy import insert, select
 
 from domain.errors import Backend, Fenced, InvalidField, TransientError
 from domain.jobs import Finish, Outcome, Publish, Step
-from domain.lifecycle import Action, Changed, ChangeStatus, Details, ItemFilter
+from domain.lifecycle import Action, Changed, ChangeStatus, Details, ItemFilter, Writer
 from domain.scope import Scope
 from domain.text import content_hash
 from storage.database import Database
@@ -261,6 +261,19 @@ def test_managing_and_publishing_at_the_same_moment_never_both_write(life: Life,
             thread.join()
         written = rows(life.database, MemoryRow, MemoryRow.id == uuid.UUID(fact.id))
         assert (view(ledger, job_id).outcome, written) in {(Outcome.PUBLISHED, 1), (Outcome.SKIPPED_MANAGED, 0)}
+
+
+# Kind: vectorize-io/hindsight#3166.
+def test_an_agent_does_not_translate_a_memory_but_its_user_may(life: Life) -> None:
+    memory_id = life.add("用户最近在准备晋升答辩")
+    before = life.row(memory_id).payload
+    agent = Life(life.database, life.scope, life.embedder, writer=Writer("agent", "service"))
+    english = {"memory_id": memory_id, "text": "The user passed the promotion review"}
+    changed = agent.wish(Action.UPDATE, **english)
+    assert (changed.status, changed.reason) == (ChangeStatus.REJECTED, "language_drift")
+    assert life.row(memory_id).payload == before
+    assert agent.wish(Action.UPDATE, memory_id=memory_id, text="用户通过了 promotion review 答辩").success
+    assert life.wish(Action.UPDATE, **english).success
 
 
 # Kind: simstudioai/sim#536.
