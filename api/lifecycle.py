@@ -17,6 +17,7 @@ from api.requests import body_as, wired
 from domain.access import TokenScope
 from domain.lifecycle import Action, Writer
 from pipeline.manage import AGENT, Wish, manage
+from runtime.metrics import managed
 from tasks.contracts import Scoped
 from tasks.memory_requests import (
     DeleteItemRequest,
@@ -51,7 +52,9 @@ def manage_memory() -> Response:
         trace_id=asked.trace_id,
         run_kind=asked.run_kind,
     )
-    return change_answer(asked.action, manage(wish, wired().manage_tools))
+    changed = manage(wish, wired().manage_tools)
+    managed(asked.action, success=changed.success)
+    return change_answer(asked.action, changed)
 
 
 @lifecycle.post("/update-item")

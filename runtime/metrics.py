@@ -9,30 +9,35 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from time import perf_counter
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, values
 from prometheus_client.values import MultiProcessValue
 
-from domain.candidate import RejectReason
+from domain.candidate import RejectReason, RunKind
 from domain.errors import POISON, Backend
 from domain.facts import FactFault
 from domain.jobs import Finish, Outcome, Step
 from domain.memory import RecallResult
 from domain.ports import Purpose
+from domain.switches import UserSettings
 from runtime.metrics_store import FOLDER_VARIABLE, Slots
 
 OTHER = "other"
 DROPPED = "dropped_"
 BACKENDS = frozenset(str(backend) for backend in Backend)
-# Why a job can be dead. `cancelled` is an operator's doing and counted in the ledger only.
+# Why a job can be dead. `cancelled` is an operator's doing, `forgotten` a user's; both are counted in the ledger only.
 DEAD_REASONS = BACKENDS | {POISON}
-LEDGER_DEAD_REASONS = DEAD_REASONS | {"cancelled"}
+LEDGER_DEAD_REASONS = DEAD_REASONS | {"cancelled", "forgotten"}
 END_REASONS = (
     DEAD_REASONS
     | {str(reason) for reason in RejectReason}
     | {"none", "post_validation", "nothing_durable", "nothing_staged", "already_known", "language_drift"}
+    | {"forgotten_before", "run_managed", "memory_write_enabled"}
+    | {f"run_{kind}" for kind in RunKind}
+    | {part.name for part in fields(UserSettings)}
 )
 DECISIONS = ("ADD", "UPDATE", "DELETE", "NONE")
 RECOVERIES = ("lost", "resent", "poisoned")
@@ -74,7 +79,7 @@ SEARCH_WITHHELD = _counter("memory_search_withheld", "Memories a search kept bac
 STEP_SECONDS = _histogram("memory_step_seconds", "The work of one step: ok or failed.", "step", "result", buckets=_SLOW)
 RETRIES = _counter("memory_job_retries", "Failed attempts that are tried again.", "step", "reason")
 JOBS_ENDED = _counter("memory_jobs_ended", "Jobs that ended, by outcome and its reason.", "outcome", "reason")
-DECISIONS_MADE = _counter("memory_decisions", "What published facts came to: ADD, UPDATE, DELETE, NONE.", "decision")
+DECISIONS_MADE = _counter("memory_decisions", "What facts and managing came to: ADD, UPDATE, DELETE, NONE.", "decision")
 FACTS_DROPPED = _counter("memory_facts_dropped", "Facts that post-validation dropped, by its rule.", "rule")
 MODEL_SECONDS = _histogram(
     "memory_model_seconds", "Calls of the extraction model: ok or failed.", "result", buckets=_SLOW
@@ -106,6 +111,12 @@ def job_finished(finish: Finish) -> None:
     job_ended(finish.outcome, finish.reason)
     DECISIONS_MADE.labels("ADD").inc(finish.counts.get("inserted", 0))
     DECISIONS_MADE.labels("NONE").inc(finish.counts.get("duplicates", 0))
+
+
+def managed(action: str, *, success: bool) -> None:
+    """Somebody added, updated or deleted a memory on purpose, or decided to do nothing."""
+    if success:
+        DECISIONS_MADE.labels(bounded(action.upper(), DECISIONS)).inc()
 
 
 def recovered(*, lost: int, resent: int, poisoned: int) -> None:
