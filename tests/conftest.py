@@ -29,6 +29,11 @@ def new_database(servers: Servers, name: str) -> str:
     return f"{servers.database_url.rsplit('/', 1)[0]}/{name}"
 
 
+def own_broker(servers: Servers, database: int) -> str:
+    """A database of the test broker that no other stack works on; the workers of the session take what is in 0."""
+    return f"{servers.broker_url.rsplit('/', 1)[0]}/{database}"
+
+
 @pytest.fixture(scope="session")
 def database_url(servers: Servers) -> str:
     """A migrated database for tests that call storage directly; each uses scopes of its own."""

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from runtime.embedded.servers import Servers
 from storage.database import Database
 from storage.migrate import check_schema, upgrade
-from tests.conftest import new_database
+from tests.conftest import new_database, own_broker
 from tests.integration.conftest import EMBEDDING_DIMS
 from tests.scripted_model import ScriptedModel, reply_facts
 from tests.stack import Stack, running_stack
@@ -74,7 +74,7 @@ def service(servers: Servers, url: str, model: ScriptedModel, folder: Path) -> A
         folder,
         *("api", "relay", "worker"),
         database_url=url,
-        broker_url=servers.broker_url.rsplit("/", 1)[0] + "/3",
+        broker_url=own_broker(servers, 3),
         llm_model="scripted",
         llm_base_url=model.url,
         embedding_model="scripted",

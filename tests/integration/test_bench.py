@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bench.load import driver_of, fill, scopes
@@ -9,10 +10,11 @@ from bench.service import Place
 from bench.waiting import bench_waiting
 from runtime.embedded.servers import Servers
 from runtime.home import Home
+from tests.conftest import own_broker
 
 
 def place(servers: Servers, folder: Path) -> Place:
-    return Place(Home.open(folder / "home"), servers)
+    return Place(Home.open(folder / "home"), replace(servers, broker_url=own_broker(servers, 6)))
 
 
 def test_a_costless_worker_publishes_both_facts_of_each_candidate(servers: Servers, tmp_path: Path) -> None:

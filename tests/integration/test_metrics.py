@@ -16,7 +16,7 @@ import pytest
 
 from runtime.embedded.servers import Servers
 from storage.migrate import upgrade
-from tests.conftest import new_database
+from tests.conftest import new_database, own_broker
 from tests.integration.conftest import EMBEDDING_DIMS
 from tests.scrapes import names, value
 from tests.scripted_model import ScriptedModel, reply_facts, reply_slow, reply_status, reply_text
@@ -43,7 +43,7 @@ def own_stack(
         folder,
         *verbs,
         database_url=url,
-        broker_url=servers.broker_url.rsplit("/", 1)[0] + "/2",
+        broker_url=own_broker(servers, 2),
         llm_model="scripted",
         llm_base_url=model.url,
         embedding_model="scripted",

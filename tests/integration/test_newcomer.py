@@ -22,7 +22,7 @@ import pytest
 from domain.jobs import Step
 from runtime.embedded.servers import Servers
 from storage.migrate import upgrade
-from tests.conftest import new_database
+from tests.conftest import new_database, own_broker
 from tests.stack import Answer, Stack
 
 COMMAND = Path(sys.executable).with_name("poco-memory")
@@ -78,7 +78,7 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
 def guest(servers: Servers, tmp_path: Path) -> Iterator[Newcomer]:
     """A newcomer with a PostgreSQL and a Redis of their own."""
     database_url = new_database(servers, f"guest_{uuid.uuid4().hex[:8]}")
-    broker_url = servers.broker_url.rsplit("/", 1)[0] + "/1"
+    broker_url = own_broker(servers, 1)
     made = Newcomer(tmp_path, database_url=database_url, broker_url=broker_url)
     yield made
     made.run("down")

@@ -16,7 +16,7 @@ from storage.database import Database
 from storage.ledger import SqlJobLedger
 from storage.migrate import upgrade
 from storage.outbox import send_ready
-from tests.conftest import new_database
+from tests.conftest import new_database, own_broker
 from tests.ledgers import claimed, ready_jobs, sender, submit, view
 from tests.scripted_model import ScriptedModel, reply_facts, reply_slow
 from tests.stack import running_stack
@@ -35,7 +35,7 @@ def test_a_stopped_workers_step_goes_on_at_once_with_the_next_worker(
     model.when(marker, reply_slow(8, reply_facts([FACT])), reply_facts([FACT]))
     settings = {
         "database_url": url,
-        "broker_url": f"{servers.broker_url.rsplit('/', 1)[0]}/3",
+        "broker_url": own_broker(servers, 4),
         "llm_model": "scripted",
         "llm_base_url": model.url,
         "embedding_model": "scripted",

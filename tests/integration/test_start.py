@@ -18,7 +18,7 @@ import pytest
 from runtime.embedded.servers import Servers
 from runtime.home import free_port
 from storage.migrate import upgrade
-from tests.conftest import new_database
+from tests.conftest import new_database, own_broker
 from tests.integration.conftest import EMBEDDING_DIMS
 from tests.scripted_model import ScriptedModel, reply_facts, reply_slow
 from tests.stack import Stack, running_stack
@@ -69,7 +69,7 @@ def test_a_process_waits_for_the_database(
     servers: Servers, own_url: str, model: ScriptedModel, tmp_path: Path, verb: str
 ) -> None:
     allow_connections(servers, own_url, False)
-    with own_stack(own_url, servers.broker_url, model, tmp_path) as stack:
+    with own_stack(own_url, own_broker(servers, 5), model, tmp_path) as stack:
         heartbeat = launched(stack, verb)
         stack.wait_until(lambda: stack.log(verb).count("memory_waiting_for_database") >= 2, 60, "it does not wait")
         assert stack.processes[verb].poll() is None
@@ -82,7 +82,7 @@ def test_a_worker_does_not_start_on_a_database_that_is_not_migrated(
     servers: Servers, model: ScriptedModel, tmp_path: Path
 ) -> None:
     url = new_database(servers, f"empty_{uuid.uuid4().hex[:8]}")
-    with own_stack(url, servers.broker_url, model, tmp_path) as stack:
+    with own_stack(url, own_broker(servers, 5), model, tmp_path) as stack:
         launched(stack, "worker")
         assert stack.processes["worker"].wait(timeout=60) == 2
         assert "poco-memory migrate" in stack.log("worker")
@@ -148,7 +148,7 @@ def wire(servers: Servers) -> Iterator[Wire]:
 def through(wire: Wire, servers: Servers) -> str:
     """The broker's address at the other end of the wire."""
     host_and_port = servers.broker_url.rpartition("@")[2].partition("/")[0]
-    return servers.broker_url.replace(host_and_port, f"127.0.0.1:{wire.port}")
+    return own_broker(servers, 5).replace(host_and_port, f"127.0.0.1:{wire.port}")
 
 
 def test_worker_and_relay_wait_for_the_broker(
