@@ -20,6 +20,7 @@ from domain.lifecycle import Action, ChangeStatus, Traces
 from domain.scope import Scope
 from storage.database import Database
 from storage.forget import SqlEraser
+from storage.forgotten import Marker
 from storage.ledger import SqlJobLedger
 from storage.tables import AuditRow, EntityRow, ForgottenRow, HistoryRow, JobRow, MemoryRow, StagedRow
 from tests.fakes import FakeEmbedder, fake_vector, unique_scope
@@ -129,7 +130,9 @@ def test_a_late_job_does_not_bring_a_forgotten_fact_back(
 
 def test_what_was_corrected_by_hand_is_not_learned_again_in_its_old_form(life: Life, ledger: SqlJobLedger) -> None:
     _, one = published(ledger, life.scope, SENTENCE, FEISHU)
+    assert life.row(one.id).payload["evidence"]["role"] == "user"
     life.wish(Action.UPDATE, memory_id=one.id, text="用户在“钉钉”维护值班表")
+    assert not {"evidence", "evidence_mac"} & set(life.row(one.id).payload)
     seen, _ = published(ledger, life.scope, "我又说了一遍以前的事情", FEISHU)
     assert seen.reason == "forgotten_before"
     seen, _ = published(ledger, life.scope, SENTENCE, "用户在飞书里维护值班表")
@@ -142,6 +145,12 @@ def test_an_add_on_purpose_lifts_the_mark(life: Life, ledger: SqlJobLedger) -> N
     again = life.add(FEISHU)
     assert rows(life.database, ForgottenRow, ForgottenRow.scope == life.scope.key) == 0
     assert life.row(again).payload["data"] == FEISHU
+
+
+def test_the_same_text_has_another_mark_for_another_user_and_another_key() -> None:
+    marks = {Marker(key, scope).mark("likes tea") for key in (b"one", b"two") for scope in ("t:a", "t:b")}
+    assert len(marks) == 4
+    assert Marker(b"one", "t:a").mark("Likes  TEA!") in marks
 
 
 def test_another_user_may_learn_what_this_one_forgot(life: Life, ledger: SqlJobLedger) -> None:
