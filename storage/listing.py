@@ -6,15 +6,18 @@ import base64
 import binascii
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, DateTime, Text, and_, case, cast, func, literal, select, text, tuple_
+from sqlalchemy.exc import DataError
 
 from domain.errors import InvalidField
 from domain.lifecycle import ItemFilter, ItemPage, Overview, Topic
 from domain.memory import Neighbour
 from domain.scope import Scope
+from domain.text import storable
 from storage.database import Database
 from storage.entities import entity_key
 from storage.memories import shown_metadata, visible
@@ -25,6 +28,7 @@ from storage.traces import of_scope
 ACTIVE = "active"
 _PAYLOAD = MemoryRow.payload
 _CREATED = func.coalesce(_PAYLOAD["created_at"].astext, "")
+_UNKNOWN_VALUE = "22023"
 _STATUS = func.coalesce(_PAYLOAD["status"].astext, ACTIVE)
 
 
@@ -51,7 +55,7 @@ class SqlMemoryListing:
         day = func.to_char(func.timezone(time_zone, _instant(_PAYLOAD["created_at"].astext)), "YYYY-MM-DD")
         since = func.date_trunc("day", func.timezone(time_zone, func.now())) - func.make_interval(0, 0, 0, days - 1)
         is_recent = func.timezone(time_zone, _instant(_PAYLOAD["created_at"].astext)) >= since
-        with self._database.transaction() as connection:
+        with self._database.transaction() as connection, _known_zone():
             by_status = _counted(connection, scope, _STATUS)
             by_type = _counted(connection, scope, func.coalesce(_PAYLOAD["type"].astext, "none"), _STATUS == ACTIVE)
             by_source = _counted(connection, scope, func.coalesce(_PAYLOAD["source"].astext, "none"), _STATUS == ACTIVE)
@@ -95,6 +99,17 @@ class SqlMemoryListing:
             Neighbour(str(row.id), row.payload["data"], float(row.similarity), shown_metadata(row.payload))
             for row in near
         ]
+
+
+@contextmanager
+def _known_zone() -> Iterator[None]:
+    """PostgreSQL has a list of time zones of its own, which may lack one that Python knows."""
+    try:
+        yield
+    except DataError as exc:
+        if getattr(exc.orig, "sqlstate", None) != _UNKNOWN_VALUE:
+            raise
+        raise InvalidField("time_zone", "time_zone", "is not a time zone that the database knows") from None
 
 
 def _conditions(wanted: ItemFilter) -> list[Any]:
@@ -148,6 +163,7 @@ def _cursor(row: Any) -> str:
 def _place(cursor: str) -> tuple[str, uuid.UUID]:
     try:
         created, key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return str(created), uuid.UUID(key)
+        # Whoever makes a cursor of their own can put into it what no database holds.
+        return storable(str(created)), uuid.UUID(key)
     except (binascii.Error, ValueError, TypeError, AttributeError):
         raise InvalidField("cursor", "cursor", "must be the next_cursor of an earlier page") from None

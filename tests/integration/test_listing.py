@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -131,3 +133,14 @@ def test_related_is_of_the_same_scope_and_not_itself(
 def test_a_cursor_that_is_none_is_refused(listing: SqlMemoryListing, scope: Scope, cursor: str) -> None:
     with pytest.raises(InvalidField, match="cursor"):
         listing.page(scope, ItemFilter(), limit=5, cursor=cursor)
+
+
+def test_a_cursor_with_what_no_database_holds_is_no_fault(listing: SqlMemoryListing, scope: Scope) -> None:
+    place = json.dumps(["\x00\ud800", str(uuid.uuid4())])
+    cursor = base64.urlsafe_b64encode(place.encode()).decode()
+    assert listing.page(scope, ItemFilter(), limit=5, cursor=cursor).items == ()
+
+
+def test_a_time_zone_that_only_python_knows_is_refused(listing: SqlMemoryListing, scope: Scope) -> None:
+    with pytest.raises(InvalidField, match="time_zone"):
+        listing.overview(scope, time_zone="Nowhere/Land", days=5)
