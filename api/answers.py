@@ -12,6 +12,7 @@ from api.problems import problem
 from api.requests import wired
 from domain.lifecycle import Changed, ChangeStatus
 from domain.scope import Scope
+from pipeline.manage import Wish, manage
 from tasks.documents import item_document, neighbour_document, plain
 from tasks.memory_requests import ListIn, OverviewIn
 
@@ -49,6 +50,11 @@ def change_answer(action: str, changed: Changed) -> Response:
         )
         log.error(event, reason=changed.reason, deleted=changed.deleted_count)
     return problem(code, status, sentence, extra=shown)
+
+
+def managed_answer(wish: Wish) -> Response:
+    """Do what is wished for, and say what happened."""
+    return change_answer(wish.action, manage(wish, wired().manage_tools))
 
 
 def no_memory() -> Response:

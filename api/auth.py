@@ -19,6 +19,8 @@ log = structlog.get_logger(__name__)
 View = TypeVar("View", bound=Callable[..., Any])
 _EVERYBODY: frozenset[TokenScope] = frozenset()
 _USER = "user"
+# What each endpoint needs: one of some scopes, or a user's own token.
+_NEEDED: dict[Callable[..., Any], frozenset[TokenScope] | str] = {}
 _OPERATOR = "operator"
 _SERVICE = "service"
 
@@ -27,7 +29,7 @@ def needs(*scopes: TokenScope) -> Callable[[View], View]:
     """Let an endpoint be called with a token that has one of these scopes; with none, by everybody."""
 
     def mark(view: View) -> View:
-        view.needs = frozenset(scopes)  # type: ignore[attr-defined]
+        _NEEDED[view] = frozenset(scopes)
         return view
 
     return mark
@@ -35,7 +37,7 @@ def needs(*scopes: TokenScope) -> Callable[[View], View]:
 
 def needs_user(view: View) -> View:
     """Let an endpoint be called with a user's own token, and with nothing else."""
-    view.needs = _USER  # type: ignore[attr-defined]
+    _NEEDED[view] = _USER
     return view
 
 
@@ -46,7 +48,7 @@ def protect(app: Flask) -> None:
         LookupError: an endpoint does not say who may call it.
     """
     for endpoint, view in app.view_functions.items():
-        if not hasattr(view, "needs"):
+        if view not in _NEEDED:
             raise LookupError(f"{endpoint} does not say who may call it")
     app.extensions["poco_users"] = UserTokens(app.extensions["poco"].settings)
     app.before_request(_authorize)
@@ -66,7 +68,7 @@ def user_scope() -> Scope:
 
 def _authorize() -> Response | None:
     view = current_app.view_functions.get(request.endpoint or "")
-    needed: frozenset[TokenScope] | str | None = getattr(view, "needs", None)
+    needed = _NEEDED.get(view) if view else None
     if needed == _EVERYBODY:
         return None
     if needed == _USER:

@@ -16,6 +16,7 @@ from api.answers import (
     change_answer,
     history_answer,
     list_answer,
+    managed_answer,
     overview_answer,
     related_answer,
     topics_answer,
@@ -24,7 +25,7 @@ from api.auth import needs_user, user_scope
 from api.jobs import NO_JOB
 from api.requests import body_as, query_as, wired
 from domain.lifecycle import NO_DETAILS, Action, Details, Mode, Writer
-from pipeline.manage import Wish, manage
+from pipeline.manage import Wish
 from tasks.documents import explanation_document
 from tasks.memory_requests import DeleteIn, ListIn, OverviewIn, RelatedIn, SettingsIn, TopicsIn, UpdateIn
 
@@ -144,7 +145,7 @@ def _managed(
     mode: Mode = Mode.FORGET,
 ) -> Response:
     wish = Wish(user_scope(), action, _writer(), text=text, memory_id=_known(memory_id), details=details, mode=mode)
-    return change_answer(action, manage(wish, wired().manage_tools))
+    return managed_answer(wish)
 
 
 def _known(key: str, complaint: str = NO_MEMORY) -> str:

@@ -8,6 +8,7 @@ from api.answers import (
     change_answer,
     history_answer,
     list_answer,
+    managed_answer,
     overview_answer,
     related_answer,
     topics_answer,
@@ -62,15 +63,10 @@ def manage_memory() -> Response:
 def update_item() -> Response:
     """Correct a memory by its id, as its user does."""
     asked = body_as(UpdateItemRequest)
-    wish = Wish(
-        scope=asked.scope(),
-        action=Action.UPDATE,
-        writer=_writer(_USER),
-        text=asked.text,
-        memory_id=str(asked.memory_id),
-        details=asked.details(),
+    writer, memory_id = _writer(_USER), str(asked.memory_id)
+    return managed_answer(
+        Wish(asked.scope(), Action.UPDATE, writer, asked.text, memory_id=memory_id, details=asked.details())
     )
-    return change_answer(Action.UPDATE, manage(wish, wired().manage_tools))
 
 
 @lifecycle.post("/delete-item")
@@ -78,14 +74,8 @@ def update_item() -> Response:
 def delete_item() -> Response:
     """Forget a memory for good with every copy of it, or archive it."""
     asked = body_as(DeleteItemRequest)
-    wish = Wish(
-        scope=asked.scope(),
-        action=Action.DELETE,
-        writer=_writer(_USER),
-        memory_id=str(asked.memory_id),
-        mode=asked.mode,
-    )
-    return change_answer(Action.DELETE, manage(wish, wired().manage_tools))
+    writer, memory_id = _writer(_USER), str(asked.memory_id)
+    return managed_answer(Wish(asked.scope(), Action.DELETE, writer, memory_id=memory_id, mode=asked.mode))
 
 
 @lifecycle.post("/restore-item")

@@ -19,6 +19,7 @@ from runtime.checks import beats
 from runtime.children import Child, spawn
 from runtime.embedded.servers import Servers
 from runtime.home import Home
+from runtime.procfs import children_of
 from runtime.settings import Settings
 from runtime.spec import PROJECT_ROOT, ProcessSpec
 from storage.migrate import upgrade
@@ -116,11 +117,6 @@ def environment_of(settings: Settings) -> Mapping[str, str]:
 
 def megabytes(child: Child) -> float:
     """The memory of a process and of those it started, each page counted once (proportional set size)."""
-    pids = [child.pid, *_children(child.pid)]
+    pids = [child.pid, *children_of(child.pid)]
     rows = (Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines() for pid in pids)
     return sum(int(row.split()[1]) for text in rows for row in text if row.startswith("Pss:")) / 1024
-
-
-def _children(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in found]

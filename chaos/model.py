@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from chaos.candidates import Kind, Marker, find_marker
+from chaos.serving import JsonHandler
 
 DIMS = 64
 CONFIDENCE_UNIT = 1000
@@ -149,31 +150,14 @@ def _vector(text: str) -> list[float]:
 
 
 def _handler(model: ChaosModel) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(JsonHandler, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if self.path.endswith("/embeddings"):
                 texts = request["input"]
-                self._send(200, _embeddings([texts] if isinstance(texts, str) else texts))
+                self.send(200, _embeddings([texts] if isinstance(texts, str) else texts))
                 return
             question = "\n".join(message["content"] for message in request["messages"])
-            self._send(*model.answer(question, self.client_address[1]))
-
-        def _send(self, status: int, body: dict[str, Any]) -> None:
-            raw = json.dumps(body).encode()
-            try:
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(raw)))
-                self.end_headers()
-                self.wfile.write(raw)
-            except (BrokenPipeError, ConnectionResetError):
-                # Whoever asked was killed meanwhile.
-                self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            self.send(*model.answer(question, self.client_address[1]))
 
     return Handler

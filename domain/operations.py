@@ -15,6 +15,7 @@ from domain.text import storable
 MAX_WORDS = 500
 # Every reason that names a backend, so that an outage can be replayed without knowing which part was away.
 BACKEND_ERROR = "backend_error"
+_LONGEST = timedelta(days=36_500)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -27,7 +28,11 @@ def span(field: str, value: str) -> timedelta:
     match = re.fullmatch(r"(\d{1,6})([smhd])", value, re.ASCII)
     if match is None:
         raise InvalidField(field, "span", "must be a time such as 30s, 15m, 2h or 7d")
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+    found = timedelta(**{_UNITS[match[2]]: int(match[1])})
+    if found > _LONGEST:
+        # Further back than the calendar reaches.
+        raise InvalidField(field, "span", "must be at most a hundred years")
+    return found
 
 
 def ago(field: str, value: str | None) -> datetime | None:

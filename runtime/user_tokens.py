@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import jwt
-from jwt import PyJWKClient, PyJWKClientConnectionError
+from jwt import PyJWK, PyJWKClient
 
 from domain.errors import InvalidField
 from domain.scope import Scope
@@ -84,8 +84,6 @@ class UserTokens:
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", settings.user_jwt_tenant_claim, settings.user_jwt_user_claim]},
             )
-        except PyJWKClientConnectionError:
-            raise KeysUnavailable from None
         except jwt.PyJWTError:
             raise NoSuchUser from None
         return claims
@@ -102,10 +100,17 @@ class UserTokens:
         for refresh in (False, True):
             if refresh and not self._may_refresh():
                 break
-            for key in self._client.get_signing_keys(refresh=refresh):
+            for key in self._fetched_keys(refresh=refresh):
                 if key.key_id == kid:
                     return key.key
         raise NoSuchUser
+
+    def _fetched_keys(self, *, refresh: bool) -> list[PyJWK]:
+        try:
+            return self._client.get_signing_keys(refresh=refresh)
+        except (jwt.PyJWTError, ValueError, TypeError, AttributeError, RecursionError):
+            # Nobody answers, or with something else than keys: a page of a proxy, a document that is broken.
+            raise KeysUnavailable from None
 
     def _may_refresh(self) -> bool:
         with self._lock:

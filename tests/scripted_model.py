@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from chaos.serving import JsonHandler
+
 Json = dict[str, Any]
 
 
@@ -167,36 +169,19 @@ def _chat_body(model: str, reply: Reply) -> Json:
 
 
 def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(JsonHandler, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._send(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+            self.send(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             request = Recorded(self.path, body, time.monotonic(), self.headers.get("Authorization"))
             if self.path.endswith("/embeddings"):
-                self._send(*model.answer_embeddings(request))
+                self.send(*model.answer_embeddings(request))
                 return
             reply = model.answer_chat(request)
             time.sleep(reply.delay)
             body = _chat_body(body["model"], reply) if reply.status == 200 else {"error": {"message": "scripted"}}
-            self._send(reply.status, body if reply.raw is None else reply.raw)
-
-        def _send(self, status: int, body: Json | str) -> None:
-            raw = (body if isinstance(body, str) else json.dumps(body)).encode()
-            try:
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(raw)))
-                self.end_headers()
-                self.wfile.write(raw)
-            except (BrokenPipeError, ConnectionResetError):
-                # The client's time limit was shorter than the scripted delay.
-                self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            self.send(reply.status, body if reply.raw is None else reply.raw)
 
     return Handler

@@ -28,6 +28,19 @@ def model() -> Iterator[ScriptedModel]:
         yield running
 
 
+def scripted(url: str, broker_url: str, model: ScriptedModel) -> dict[str, object]:
+    """The settings of a service on this database and broker, in front of the scripted model."""
+    return {
+        "database_url": url,
+        "broker_url": broker_url,
+        "llm_model": "scripted",
+        "llm_base_url": model.url,
+        "embedding_model": "scripted",
+        "embedding_base_url": model.url,
+        "embedding_dims": EMBEDDING_DIMS,
+    }
+
+
 @pytest.fixture(scope="session")
 def stack_url(servers: Servers) -> str:
     """The database of the running service."""
@@ -46,14 +59,8 @@ def stack(
         "api",
         "relay",
         "worker",
-        database_url=stack_url,
-        broker_url=servers.broker_url,
-        llm_model="scripted",
-        llm_base_url=model.url,
+        **scripted(stack_url, servers.broker_url, model),
         llm_timeout_seconds=2,
-        embedding_model="scripted",
-        embedding_base_url=model.url,
-        embedding_dims=EMBEDDING_DIMS,
         embedding_timeout_seconds=2,
         lease_seconds=3,
         handoff_seconds=5,

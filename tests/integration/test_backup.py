@@ -16,7 +16,7 @@ from runtime.embedded.servers import Servers
 from storage.database import Database
 from storage.migrate import check_schema, upgrade
 from tests.conftest import new_database, own_broker
-from tests.integration.conftest import EMBEDDING_DIMS
+from tests.integration.conftest import EMBEDDING_DIMS, scripted
 from tests.scripted_model import ScriptedModel, reply_facts
 from tests.stack import Stack, running_stack
 
@@ -70,14 +70,4 @@ def test_a_restored_dump_is_the_same_and_finds_the_same(
 
 def service(servers: Servers, url: str, model: ScriptedModel, folder: Path) -> AbstractContextManager[Stack]:
     folder.mkdir()
-    return running_stack(
-        folder,
-        *("api", "relay", "worker"),
-        database_url=url,
-        broker_url=own_broker(servers, 3),
-        llm_model="scripted",
-        llm_base_url=model.url,
-        embedding_model="scripted",
-        embedding_base_url=model.url,
-        embedding_dims=EMBEDDING_DIMS,
-    )
+    return running_stack(folder, "api", "relay", "worker", **scripted(url, own_broker(servers, 3), model))

@@ -106,6 +106,7 @@ def test_the_figures_say_what_is_open_and_what_died(stack: Stack) -> None:
         ("step=eat", "step[0]", "literal_error"),
         ("since=yesterday", "since", "span"),
         ("older_than=5", "older_than", "span"),
+        ("since=999999d", "since", "span"),
         ("scope=nobody", "scope", "required"),
         ("scope=a:*", "scope", "no_wildcard"),
         ("limit=0", "limit", "greater_than_equal"),

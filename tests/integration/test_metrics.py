@@ -15,9 +15,10 @@ import psycopg
 import pytest
 
 from runtime.embedded.servers import Servers
+from runtime.procfs import children_of
 from storage.migrate import upgrade
 from tests.conftest import new_database, own_broker
-from tests.integration.conftest import EMBEDDING_DIMS
+from tests.integration.conftest import EMBEDDING_DIMS, scripted
 from tests.scrapes import names, value
 from tests.scripted_model import ScriptedModel, reply_facts, reply_slow, reply_status, reply_text
 from tests.stack import TOKEN, Stack, running_stack
@@ -42,13 +43,7 @@ def own_stack(
     with running_stack(
         folder,
         *verbs,
-        database_url=url,
-        broker_url=own_broker(servers, 2),
-        llm_model="scripted",
-        llm_base_url=model.url,
-        embedding_model="scripted",
-        embedding_base_url=model.url,
-        embedding_dims=EMBEDDING_DIMS,
+        **scripted(url, own_broker(servers, 2), model),
         reaper_seconds=0.5,
         **settings,
     ) as stack:
@@ -146,12 +141,12 @@ def test_a_new_child_of_the_worker_goes_on_counting_where_the_dead_one_stopped(
     with own_stack(servers, own_url, model, tmp_path, "api", "relay", "worker") as stack:
         folder = next((tmp_path / "run" / "metrics").glob("worker-*"))
         main = stack.processes["worker"].pid
-        before = children(main)
+        before = children_of(main)
         finish_one(stack, model, "u-one")
         wait_for_total(stack, 1)
         for pid in before:
             os.kill(pid, signal.SIGKILL)
-        stack.wait_until(lambda: len(set(children(main)) - set(before)) == len(before), 30, "no new children")
+        stack.wait_until(lambda: len(set(children_of(main)) - set(before)) == len(before), 30, "no new children")
         for user_id in ("u-two", "u-three", "u-four"):
             finish_one(stack, model, user_id)
         wait_for_total(stack, 4)
@@ -224,9 +219,3 @@ def wait_for_total(stack: Stack, jobs: int) -> None:
         return value(stack.scrape("worker"), "memory_jobs_ended_total") == jobs
 
     stack.wait_until(counted, 30, f"not {jobs} ended jobs")
-
-
-def children(pid: int) -> list[int]:
-    """The processes a process has started and that run."""
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
-    return [int(child) for child in listed]

@@ -19,7 +19,7 @@ from runtime.embedded.servers import Servers
 from runtime.home import free_port
 from storage.migrate import upgrade
 from tests.conftest import new_database, own_broker
-from tests.integration.conftest import EMBEDDING_DIMS
+from tests.integration.conftest import EMBEDDING_DIMS, scripted
 from tests.scripted_model import ScriptedModel, reply_facts, reply_slow
 from tests.stack import Stack, running_stack
 
@@ -33,14 +33,8 @@ def own_url(servers: Servers) -> str:
 
 @contextmanager
 def own_stack(url: str, broker_url: str, model: ScriptedModel, folder: Path, *verbs: str) -> Iterator[Stack]:
-    settings = {"llm_model": "scripted", "llm_base_url": model.url, "embedding_model": "scripted"}
-    ours = {
-        "embedding_base_url": model.url,
-        "embedding_dims": EMBEDDING_DIMS,
-        "reaper_seconds": 0.5,
-        "handoff_seconds": 5,
-    }
-    with running_stack(folder, *verbs, database_url=url, broker_url=broker_url, **settings, **ours) as stack:
+    settings = {**scripted(url, broker_url, model), "reaper_seconds": 0.5, "handoff_seconds": 5}
+    with running_stack(folder, *verbs, **settings) as stack:
         yield stack
 
 

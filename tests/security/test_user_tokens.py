@@ -103,6 +103,7 @@ def test_a_token_of_another_issuer_is_nobodys(issuer: str | None) -> None:
         f"{part({'alg': 'none'})}.{part(claims())}.",
         f"{part({'alg': 'NONE'})}.{part(claims())}.",
         f"{part({'alg': 'HS256'})}.{part(claims())}.",
+        f"{base64.urlsafe_b64encode(b'[' * 6000).decode()}.{part(claims())}.x",
     ],
 )
 def test_a_token_that_is_not_signed_by_us_is_nobodys(token: str) -> None:
@@ -122,6 +123,7 @@ class Published:
     rsa_key: Any = field(default_factory=lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048))
     ec_key: Any = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
     fetched: int = 0
+    broken: bytes | None = None
     url: str = ""
 
     def document(self) -> dict[str, Any]:
@@ -141,7 +143,7 @@ def published() -> Iterator[Published]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             provider.fetched += 1
-            body = json.dumps(provider.document()).encode()
+            body = provider.broken or json.dumps(provider.document()).encode()
             self.send_response(200)
             self.end_headers()
             self.wfile.write(body)
@@ -192,6 +194,16 @@ def test_keys_that_cannot_be_fetched_are_told_apart_from_a_wrong_token(published
     tokens = UserTokens(Settings(user_jwks_url="http://127.0.0.1:1/keys"))
     with pytest.raises(KeysUnavailable):
         tokens.scope(jwt.encode(claims(), published.rsa_key, algorithm="RS256", headers={"kid": "rsa"}))
+
+
+@pytest.mark.parametrize("answer", [b"<html>", b"[1]", b'{"keys": 7}', b'{"keys": [7]}', b"[" * 9000])
+def test_keys_that_cannot_be_read_are_as_good_as_none(published: Published, answer: bytes) -> None:
+    published.broken = answer
+    try:
+        with pytest.raises(KeysUnavailable):
+            by_keys(published).scope(jwt.encode(claims(), published.rsa_key, algorithm="RS256", headers={"kid": "rsa"}))
+    finally:
+        published.broken = None
 
 
 def test_a_secret_and_keys_together_are_refused() -> None:
