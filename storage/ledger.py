@@ -89,7 +89,7 @@ class SqlJobLedger:
         stats: JobStats | None = None,
     ) -> None:
         self._database = database
-        self._limits = limits or OpenJobLimits()
+        self._limits = limits
         self._stats = stats or SqlJobStats(database)
         self._policy = policy
         self._times = times
