@@ -42,14 +42,6 @@ _ADDRESS = re.compile(
     r"[a-z][a-z0-9_.+-]{0,60}@[a-z][a-z0-9-]{0,60}\Z|[\w.+-]{1,60}@(?:[\w-]{1,60}\.)+[\w-]+\Z|(?:[\w-]{1,60}\.){1,6}[a-z]{2,8}(?:[:/].*)?\Z"
     r"|[~./\\]|.*,.*,.*,|(?:[a-z_]\w{0,40}\.){1,6}[A-Z][A-Za-z]{3,60}\Z|.*://|[A-Za-z]:\\|0x[0-9A-Fa-f]{1,18}\Z|[\w.]{1,40}=|(?:[\w.-]{1,40}/){1,9}[\w.-]{0,40}\Z|.*[(){}\[\]<>|\\;\"`']"
 )
-_GLUE = frozenset(
-    re.findall(
-        r"\w+",
-        "the and are was were with for you your our that this have has had not but they from will would can could"
-        " should his her its into than then them there here what when which who how why all any some one use used"
-        " using only also very just",
-    )
-)
 # What a field of that name is made of, or what stands in for a password; not one itself.
 _NO_PASSWORD = frozenset(
     re.findall(
@@ -58,9 +50,41 @@ _NO_PASSWORD = frozenset(
         " kerberos keychain bitwarden lastpass keepass vault scrypt fido webauthn saml cas keycloak",
     )
 )
+_NUMBERED_NAME = re.compile(
+    r"(?:id|no|uid|rev|pr|issue|bug|task|room|win|rtx|gtx|rx|es|php|http|iso|rfc|gb|jira|ticket|order|v|q)[-_#]?\d",
+    re.IGNORECASE,
+)
 _CODED_NAME = re.compile(r"(?=\w*[A-Z])(?=\w*\d)\w{5,20}\.[a-z]{3,12}\Z")
 # A short form in capitals, or a word with a vowel in it.
 _CAMEL_WORD = re.compile(r"[A-Z]{3,}(?![a-z])|(?=[A-Z]?[a-z]{0,3}[aeiouyAEIOUY])[A-Z]?[a-z]{2,}(?<=[A-Za-z]{3})")
+_CASE_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_VOWEL = re.compile(r"[aeiouyAEIOUY]")
+_SHORT_FORMS = frozenset(
+    [
+        "api",
+        "app",
+        "db",
+        "dns",
+        "html",
+        "http",
+        "id",
+        "io",
+        "ip",
+        "js",
+        "json",
+        "jwt",
+        "os",
+        "pdf",
+        "sdk",
+        "sql",
+        "ssh",
+        "ssl",
+        "tls",
+        "ui",
+        "url",
+        "xml",
+    ]
+)
 _JOINED = re.compile(r"[A-Za-z]{3,20}[._@-]\d{3,8}|(?:[A-Za-z]{3,12}[._-]){2,4}\d{2,8}")
 _YEARED = re.compile(r"[A-Za-z]{3,12}[._@]?(?:19|20)\d\d")
 _ENDS_IN_SIGN = re.compile(r"[A-Za-z].*\d{3}!\Z")
@@ -96,27 +120,32 @@ def is_password(value: str) -> bool:
     return _classes(value) >= 2 or _is_jumbled(value)
 
 
+def is_login_pair(value: str) -> bool:
+    """What stands beside a user's name: neither a product with its number nor a word, nor an id that says so."""
+    grades = grades_of(value)
+    return bool(grades & {Grade.RANDOM, Grade.MADE}) and Grade.PLAIN not in grades and not _NUMBERED_NAME.match(value)
+
+
+def is_strong(value: str) -> bool:
+    """A password that needs no words beside it, only a place where one may stand."""
+    return Grade.STRONG in grades_of(value)
+
+
+def is_odd_password(value: str) -> bool:
+    """What is handed over as a password without more words: `is_told_password`, or a word joined to letters."""
+    value = _trimmed(value)
+    return not is_placeholder(value) and not _ADDRESS.match(value) and is_told_password(value)
+
+
 def is_shaped(value: str) -> bool:
     """The value of a rule whose prefix already says what it is: only obvious placeholders are let off."""
     value = _trimmed(value)
     return len(set(value)) >= 6 and not is_placeholder(value)
 
 
-def is_product_key(value: str) -> bool:
-    """Groups in capitals with digits among them, `YPCH-GMDB-32HW-771A`."""
-    return value.isupper() and any(char.isdigit() for char in value) and not is_placeholder(value)
-
-
 def is_word_password(value: str) -> bool:
     """A bare word handed over as a password in Chinese text, where it is no English adjective."""
     return not is_placeholder(value) and not _NAMES.match(value) and value.lower() not in _NO_PASSWORD
-
-
-def is_card_number(value: str) -> bool:
-    """Thirteen digits or more whose check digit is right (Luhn)."""
-    digits = [int(char) for char in reversed(value) if char.isdigit()]
-    doubled = [digit * 2 - 9 * (digit > 4) for digit in digits[1::2]]
-    return len(digits) >= 13 and len(set(digits)) > 2 and (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
 def is_login(value: str) -> bool:
@@ -130,11 +159,6 @@ def is_login(value: str) -> bool:
         "secret",
         "token",
     }
-
-
-def is_pin(value: str) -> bool:
-    """A short number that is not one digit over and over in a sample, such as 0000."""
-    return value.isdigit() and 4 <= len(value) <= 10 and set(value) != {"0"}
 
 
 class Grade(Enum):
@@ -176,7 +200,7 @@ def grades_of(value: str) -> frozenset[Grade]:
             grades |= {Grade.RANDOM, Grade.STRONG} if _is_strong(value) else {Grade.RANDOM}
         elif len(re.findall(r"\d", value)) < 3 and not _SEPARATOR.search(value):
             grades.add(Grade.PLAIN)
-    elif (_SIGN.search(value[1:-1]) and len(value) >= 8) or _is_jumbled(value):
+    elif (_SIGN.search(value[1:-1]) and len(value) >= 8) or any(map(_is_jumbled, _SEPARATOR.split(value))):
         grades |= {Grade.MADE, Grade.RANDOM, Grade.STRONG} if _is_mixed_with_signs(value) else {Grade.MADE}
     return frozenset(grades)
 
@@ -234,30 +258,6 @@ def _changes(value: str) -> int:
     return sum(a != b for a, b in pairwise(kinds))
 
 
-def is_spare_code(value: str) -> bool:
-    """Groups of equal length, as recovery codes and app passwords come: `2870 6091`, `dawn 7hv4 md9c`."""
-    groups = re.split(r"[ -]", value)
-    if len(value) < 8 or len({len(group) for group in groups}) != 1 or _GLUE.intersection(groups):
-        return False
-    return sum(char.isdigit() for char in value) >= 2 or (len(groups) >= 4 and len(groups[0]) == 4)
-
-
-def is_seed_phrase(value: str) -> bool:
-    """Twelve or more words in a row, and not one of those that hold sentences together."""
-    run = 0
-    for word in re.findall(r"[a-z]{3,8}", value):
-        run = 0 if word in _GLUE else run + 1
-        if run >= 12:
-            return True
-    return False
-
-
-def is_passphrase(value: str) -> bool:
-    """Four or more words that make no sentence."""
-    words = [word for word in re.split(r"[ -]", value) if not word.isdigit()]
-    return len(words) >= 4 and min(map(len, words)) >= 3 and not _GLUE.intersection(words)
-
-
 def is_key_text(value: str) -> bool:
     """A token, or a passphrase where a machine would put one."""
     return is_token(value) or _is_passphrase(_trimmed(value))
@@ -305,5 +305,15 @@ def _is_word(part: str) -> bool:
 
 def _is_jumbled(word: str) -> bool:
     """Letters whose case changes too often for a word or a camelCase name."""
+    if not (word.isalpha() and word.isascii() and len(word) >= 5) or word.islower() or word[1:].islower():
+        return False
+    pieces = _CASE_PIECE.findall(word)
     changes = sum(a.islower() != b.islower() for a, b in pairwise(word))
-    return word.isalpha() and word.isascii() and len(word) >= 8 and changes * 3 >= len(word)
+    if len(word) >= 8:
+        return max(changes, len(pieces)) * 3 >= len(word)
+    return not word.isupper() and any(len(piece) == 1 or not _VOWEL.search(piece) for piece in pieces) and _odd(pieces)
+
+
+def _odd(pieces: list[str]) -> bool:
+    """Pieces of a short mixed word that no name is made of: `k-RGMA`, `WVY-Xo`, `u-Zhjm`."""
+    return len(pieces) >= 2 and all(len(piece) <= 4 and piece.lower() not in _SHORT_FORMS for piece in pieces)

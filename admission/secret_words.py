@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from admission.secret_values import Grade, grades_of, is_seed_phrase, is_spare_code
+from admission.secret_forms import is_seed_phrase, is_spare_code
+from admission.secret_values import Grade, grades_of
 
 _NEAR, _FAR = 110, 260
 _WORD_CHARS = 40

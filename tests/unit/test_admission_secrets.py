@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from admission.secret_rule import rule_holds
 from admission.secret_vendors import use_rules_of
 from admission.secret_words import WORDS, find_told_secret
-from admission.secrets import RULES, find_secret, rule_holds
+from admission.secrets import RULES, find_secret
 from domain.errors import ConfigurationError
 from tests.made_up import ALNUM, HEX, LONG_HEX, PLAIN, PW, UPPER, UUID, made
 

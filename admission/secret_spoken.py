@@ -1,0 +1,92 @@
+"""Secrets that people tell each other: "密码改成了…", "my PIN is …", "the code they sent is …"."""
+
+from __future__ import annotations
+
+import re
+
+from admission.secret_forms import (
+    is_answer,
+    is_base32,
+    is_card_number,
+    is_code_list,
+    is_kept_words,
+    is_passphrase,
+    is_pin,
+    is_product_key,
+    is_spelled,
+    is_told_phrase,
+    is_weak_word,
+)
+from admission.secret_rule import EN_KEY, EN_PW, SecretRule, always, words
+from admission.secret_values import (
+    is_login_pair,
+    is_odd_password,
+    is_shaped,
+    is_strong,
+    is_token,
+    is_told_password,
+    is_word_password,
+)
+
+VALUE = r"""[\s"'`(（\[【「『“‘《]{0,4}(?P<v>[!-&*-~][!-~]{3,400})"""
+ZH_PW = r"(?:密码|密碼|口令|暗号|パスワード|passcode|password|passwd|(?<![a-z])pwd)"
+ZH_KEY = r"""(?:令牌|密钥|秘钥|密匙|金钥|凭证|凭据|授权码|激活码|(?<![a-z])token|(?<![a-z])secret|api[ _-]?key|access[ _-]?key
+    |(?<![a-z])(?:app|secret)[ _-]?key|(?<![a-z])[as]k(?![a-z]))"""
+ZH_TALK = r"""(?!策略|长度|要求|规则|强度|复杂|位数|有效期|过期|算法|管理|找回|重置|输入|错误|框|字段|学|加密|保护|校验|登录页|至少|最[少长短多]
+    |必须|不[能要得]|统一[存放由]|一律[存放由])"""
+ZH_IS = r"(?:就?是|は|改?为|改成了?|换成了?|改到了?|设[为成]了?|设置[为成]了?|叫|[:：=]|(?=[（(\[【「『“\"'`]))"
+EN_IS = r"""(?:\s{1,3}(?:(?:has\ been\ |was\ |is\ )?(?:now\ )?(?:changed|set|reset|updated)(?:\ to)?|will\ be|is\ now|now\ is|is|was|are|=|to|as)
+    \s{0,3}[:=]?|'s\b|\s{0,2}[:：=])"""
+UNIT = r"(?!\s{0,2}(?:[位秒分时天年月日号个元次字]|毫秒|小时|星期|周|ms|digit|char|second|minute|hour|day|time|%))"
+# A number that is counted, bought or only part of a longer one.
+SOLD = r"(?![\d.]|\s{0,2}(?:[条元块人次字个份万封户件%]|messages|users|times|dollars|words|rows|records))"
+SPELLED = r"""(?:(?:capital|upper\ ?case|lower\ ?case|big|small|letter|number|大写|小写)\s?)?(?:[a-z0-9](?![a-z0-9])
+    |(?:exclamation|question)\ mark|dash|underscore|at\ sign|hash|dollar(?:\ sign)?|zero|one|two|three|four|five|six|seven|eight|nine)"""
+
+# ruff: noqa: E501 - a row of the table stays on one line
+# fmt: off
+SPOKEN: tuple[SecretRule, ...] = (
+    SecretRule("combination", "combo|combination|密码锁|保险", words(r"(?:comb(?:o|ination)|密码锁|保险[箱柜])[^\n.。]{0,40}?(?<![\d-])(?P<v>\d{1,2}-\d{1,2}-\d{1,2}(?![\d-])|左\s?\d{1,4}[^\d\n]{0,4}右\s?\d{1,4}|\d{1,2}\s(?:left|right)[^\d\n]{1,8}\d{1,2}\s(?:left|right))"), always),
+    SecretRule("code_to_use", "use|enter|验证|登录", words(r"(?:use|enter)\s(?:code\s)?(?P<v>\d{4,8})\s(?:to\s(?:verify|log\s?in|sign\s?(?:in|up)|confirm\s(?:your|you)|authenticate)|as\syour\s(?:verification|log-?in|security|one-time))|(?<!\d)(?P<w>\d{6})\s?(?:用于|完成|进行)(?:登录|身份|注册)?(?:验证|登录)"), is_pin),
+    SecretRule("product_key", "licen|activation|product key|register|注册码|激活码|序列号|授权", words(r"(?:licen[cs]e|activation|product\ key|\bregister|注册码|激活码|序列号|授权)[^\n]{0,60}?(?<![a-z0-9-])(?P<v>[a-z0-9]{4,6}(?:-[a-z0-9]{4,6}){3,7})(?![a-z0-9-])"), is_product_key),
+    SecretRule("password_zh", "密码|密碼|口令|暗号|パスワード|passcode|password|passwd|pwd", words(rf"{ZH_PW}{ZH_TALK}[\s\u4e00-\u9fff]{{0,8}}?(?:{ZH_IS}了?|用){VALUE}{UNIT}"), is_told_password),
+    SecretRule("password_next", "密码|密碼|口令", words(rf"(?:密码|密碼|口令)[ \t]{{0,2}}(?!@)(?P<v>[!-&*-~][!-~]{{5,64}}|\d{{4,12}}(?!\d)){UNIT}"), is_told_password),
+    SecretRule("token_zh", "令牌|密钥|秘钥|密匙|金钥|凭证|凭据|授权码|激活码|token|secret|key|ak|sk", words(rf"{ZH_KEY}{ZH_TALK}[\s\u4e00-\u9fff]{{0,6}}?{ZH_IS}了?{VALUE}"), is_token),
+    SecretRule("token_next", "令牌|密钥|秘钥|密匙|授权码|激活码|token|key", words(r"(?:令牌|密钥|秘钥|密匙|授权码|激活码|(?<![a-z])token|(?:api|secret|access)[ _-]?key)[ \t]{1,2}(?P<v>[\w.+/=-]{16,400})"), is_token),
+    SecretRule("password_en", "pas|pwd|psw|p/w", words(rf"(?<![a-z0-9_]){EN_PW}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{EN_IS}{VALUE}{UNIT}"), is_told_password),
+    SecretRule("token_en", "secret|token|key|credential", words(rf"(?<![a-z0-9_]){EN_KEY}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{EN_IS}{VALUE}"), is_token),
+    SecretRule("use_password", "pas|pwd|psw|p/w", words(rf"(?<![a-z0-9_])(?:use|with|enter|type)[ \t](?:the[ \t])?{EN_PW}[ \t]{VALUE}{UNIT}"), is_told_password),
+    SecretRule("password_word_zh", "密码|密碼|口令", words(r"(?:密码|密碼|口令)(?:就?是|改?为|改成了?|换成了?|[:：=])[\s\"'“「]{0,3}(?P<v>[a-z]{5,20})(?=[\s\"'”」]{0,2}(?:[，。,.!！;；\n]|\Z))"), is_word_password),
+    SecretRule("payment_card", "card|visa|卡|cvv|cvc", words(r"(?:card|visa|卡号|信用卡|银行卡|储蓄卡|cvv|cvc)[^\n]{0,40}?(?<![\d-])(?P<v>\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7})(?![\d-])"), is_card_number),
+    SecretRule("card_check_code", "cvv|cvc|安全码", words(r"(?:(?<![a-z])cvv2?|(?<![a-z])cvc2?|安全码)[\s是为:：is]{0,5}(?P<v>\d{3,4})(?!\d)"), always),
+    SecretRule("totp_seed", "2fa|mfa|totp|otp|authenticator|setup key|验证器|两步", words(r"(?:2fa|mfa|otp|authenticator|setup\ key|验证器|两步)[^\n]{0,40}?(?<![a-z0-9])(?-i:(?P<v>[A-Z2-7]{4}(?:\ [A-Z2-7]{4}){3,15}|[A-Z2-7]{16,64}))(?![a-z0-9])"), is_product_key),
+    SecretRule("aws_secret", "aws", words(r"aws[^\n]{0,40}?secret[^\n]{0,20}?(?<![a-z0-9/+])(?P<v>[a-z0-9/+]{40})(?![a-z0-9/+=])"), is_shaped),
+    SecretRule("letter_code", "code", words(r"(?:guard|log-?in|access|verification|security|confirmation)\ codes?(?:\ is|[:：])?\s{1,2}(?-i:(?P<v>[A-Z0-9]{5,8}))(?![\w-])"), is_product_key),
+    SecretRule("mail_code", "授权码|应用密码|应用专用密码|auth_code|authcode", re.compile(r"(?:授权码|应用(?:专用)?密码|auth_?code)[\s是为:：=]{0,4}(?P<v>[a-z]{16}|[A-Z]{16})(?![A-Za-z])"), always),
+    SecretRule("share_code", "提取码|提取碼", re.compile(r"提取[码碼][\s是为:：]{0,4}(?P<v>[A-Za-z0-9]{4,8})(?![A-Za-z0-9])"), always),
+    SecretRule("plain_passphrase", "pass|pw|密|口令", words(r"(?:(?<![a-z])(?:pw|pwd|pass|passphrase|password)[\]:\s\"'“]{1,3}|(?:密码|口令|密碼)[是为：:\s\"'“]{1,3})(?P<v>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,6}(?:[ -]\d{1,4})?)(?=\s{0,2}(?:[\[\n.,\"']|\Z))"), is_passphrase),
+    SecretRule("one_time_code", "验证码|校验码|动态码|短信码|动态口令|verification|one-time|otp|2fa", words(rf"(?:验证码|校验码|动态码|短信码|动态口令|verification\ code|one-time\ (?:code|password)|(?<![a-z])otp(?![a-z])|2fa\ code)[\s\u4e00-\u9fff]{{0,4}}?(?:is|[:：=])?[\s\"'（(]{{0,3}}(?P<v>(?<!\d)\d{{4,8}}(?!\d)){UNIT}"), is_pin),
+    SecretRule("pin", "pin|密码", words(rf"(?:(?<![a-z])pin(?:[ \t]code|[ \t]number)?(?:[ \t](?:for|of)[ \t][\w \t]{{1,30}}?)?{EN_IS}|(?<![a-z])pin[ \t]?码[\s\u4e00-\u9fff]{{0,4}}?[:：]?|(?:支付|取款|门禁|锁屏|开机|银行卡)密码[\s\u4e00-\u9fff]{{0,4}}?[:：]?)[\s\"'（(]{{0,3}}(?P<v>\d{{4,10}}(?!\d)){UNIT}"), is_pin),
+    SecretRule("told_hash", "hash|哈希|md5|sha1|散列", words(r"(?:密码|口令|(?<![a-z])password|passwd|(?<![a-z])pwd)[\s的'’s]{0,3}(?:hash|哈希|md5|sha-?1|sha-?256|散列)值?[^\n\w]{0,4}(?:is|was|值?[是为])?[^\n\w]{0,4}(?P<v>[0-9a-f]{32,128})(?![0-9a-f])|(?:密码|口令|password)[^\n。.]{0,20}\s\*(?P<x>[0-9A-F]{40})(?!\w)|\*(?P<w>[0-9A-F]{40})(?!\w)[^\n]{0,20}密码")),
+    SecretRule("message_code", "短信|信息|text|sms|code|phone|弹|发来|收到|digits|message|显示", words(rf"(?:短信|验证信息|弹出来|弹了个?|发来|发过来|收到了|手机(?:上)?(?:收到|显示))(?!平台|模板|费|量|通道)[^\n\d。]{{0,12}}?(?<![单号额费元编约共码到了第]\s)(?<![单号额费元编约共第])(?P<v>(?<!\d)\d{{6}}(?!\d)){SOLD}|(?:got|sent|received|get|came|sms|texted|text\ (?:me|just|says?|reads?|came|arrived|message)|text\ they\ sent|buzzed|phone\ shows|code(?:\ just)?\ (?:came|arrived)|(?:the|six|6)[ -]digits?\ (?:are|is|code))(?:\ (?!order|invoice|ticket|number|for|about|with|from|gateway|cost|handle)\w{{1,10}}){{0,4}}[,:;.]?\ (?P<w>\d{{6}}(?!\d)){SOLD}|(?<!\d)(?P<x>\d{{6}})(?:\ (?:just|has\ just))?\ (?:came|arrived)\ (?:by|via|in\ by|over)\ (?:sms|text|mail|phone)"), is_pin),
+    SecretRule("code_named_next", "code|log|填|输|验证|type|enter", words(r"(?<![\d.:/-])(?<!\#)(?<!order\ )(?<!ticket\ )(?P<v>\d{4,8})(?![\d:/-]|\.\d|[年月日号元块])[\s.,，。!！\"'」)）]{1,3}(?:(?:please\s|just\s|you\scan\s|now\s)?(?:enter|put|type|use|key)\s(?:that|it|this)(?:\s(?:in|into|as|for|on)\b[^\n.]{0,24})?\b(?:code|log-?in|verif|2fa|otp|form|box)|that'?s\s(?:the|my|your)\s(?:\w{1,12}\s)?code|is\sthe\s(?:\w{1,12}\s)?code|(?:你|快|帮我|请|赶紧)?(?:填|输)[^\n。]{0,6}(?:进去|上|验证码|一下|到)|(?:就是|这是)[^\n。]{0,6}验证码)"), is_pin),
+    SecretRule("code_in_time", "有效|valid|expire", words(r"(?<![\d.:-])(?P<v>\d{6})(?!\d)[\s,，。.(（]{1,3}(?:[^\n\d]{0,6}(?:\d{1,2}|[一二三五十]{1,2})\s?分钟[内之]?有?效|(?:it\s)?(?:is\s)?(?:valid|good)\sfor\s\w{1,6}\smin|(?:it\s)?expires\sin\s\w{1,6}\s(?:min|sec))"), is_pin),
+    SecretRule("code_list", "code|备用|备份|恢复|救援|应急|救命|scratch", words(r"(?:(?:backup|recovery|scratch|emergency|rescue|one-time|restore)(?:\s\w{1,10}){0,1}\scodes?|(?:备用|备份|恢复|救援|应急|一次性)(?:恢复|登录|验证)?(?:码|代码))[^\n\d]{0,50}?[\s:：是有为]{1,4}(?P<v>(?-i:(?=[a-z]{0,9}\d)[a-z0-9]{8,10}|\d{6,10}|\d{4}[ ]\d{4}|[a-z0-9]{4,5}-[a-z0-9]{4,5})(?:\s{0,2}(?:[、,，/;；|]|\n(?:\d{1,2}[.)]|-)?)\s{0,2}(?:\d{4}[ ]\d{4}|[a-z0-9]{4,5}-[a-z0-9]{4,5}|[a-z0-9]{6,10})){0,15})(?![\w-])"), is_code_list),
+    SecretRule("sign_in_pair", "sign|log|cred|登|账|帐|用户|account", words(r"(?:sign|log)(?:ged|ging|ned)?[ -]?(?:s\s)?in(?:to\s[^\n.,]{1,40}?)?[:,]?\s(?:with|using|as|by)\s[\w.@-]{2,40}\s?(?:\s(?:and|then|with|plus|\+|&)|[,/|])\s[\"'`]?(?P<v>[!-~]{6,64})|(?:creds?|credentials|log-?ins?|account)(?:\s(?:are|is|now|for\s\w{2,20})){0,3}\s?[:=]?\s[\w.@-]{2,40}\s?(?:\sand|,|/|\||\s\+|\swith|\sthen)\s[\"'`]?(?P<w>[!-~]{6,64})|(?:登[录陆入]|账[号户密]|帐[号户密]|用户名?|账户)[\u4e00-\u9fff]{0,6}[\s:：是]{0,3}[A-Za-z][\w.@-]{1,40}\s?(?:[，,、/|]|和|跟|\s)\s?(?P<x>[!-~]{6,64})|用\s?[A-Za-z][\w.@-]{1,40}\s?(?:(?:和|跟|加|/|\+|、)\s?(?P<y>[!-~]{6,64})\s?(?:去|来)?登|登(?:[录陆])?[，,]\s?(?P<z>[!-~]{6,64}))|user(?:name)?\s(?:is|[:=])\s?[\w.@-]{2,40}(?:\sand)?(?:\sit'?s|,)\s(?P<a>[!-~]{6,64})"), is_login_pair),
+    SecretRule("handed_instead", "instead|changed|gave|换|改|旧|old", words(r"(?:gave|sent|handed|issued|assigned)\s(?:me|us|him|her)\s[\"'`]?(?P<v>[!-~]{6,64})\sinstead|(?:旧|老|新|原来的?|以前的?|之前的?|初始|默认)(?:密码|口令)[\s是为:：]{0,4}(?P<w>[!-~]{6,64})|pas+word\schanged[,:]?\s(?:now|to|it's|its)\s(?P<x>[!-~]{6,64})|(?:root|admin|sudo|db|ssh|vpn|wifi)\s(?:pw|pass|password|pwd)\s(?:on|for|of|at)\s[^\n:]{1,40}[:=]\s?(?P<y>[!-~]{6,64})|(?:密码|口令)(?:从|由)\s?(?P<z>[!-~]{6,64})"), is_odd_password),
+    SecretRule("password_beside", "密码|口令|password", words(r"(?:密码|口令)\s?(?P<v>[!-~]{6,64})|(?:密码|口令)\s(?P<w>[a-z]{6,16})(?=\s{0,2}(?:[，。,.!！\n]|\Z))"), is_odd_password),
+    SecretRule("weak_word", "pas|pw", words(rf"(?<![a-z0-9_]){EN_PW}(?:[ \t](?:for|of|on)[ \t][^\n.,:]{{1,40}}?)?{EN_IS}(?:\s(?:just|still|simply|literally))?[\s\"'`]{{1,3}}(?P<v>[a-z0-9]{{5,12}})(?![\w-])"), is_weak_word),
+    SecretRule("quoted_phrase", "phrase|密码|口令|pass|unlock|open|key", words(r"(?:pass(?:phrase|word|code)|密码短语|主?密码|口令|master\ key|unlock(?:s|ed)?|opens|decrypts?)[^\n\"'“‘「]{0,24}[\"'“‘「](?P<v>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,6})[\"'”’」]|pass\ ?phrase[^\n\"'“‘a-z]{1,8}(?P<w>[a-z]{3,12}(?:\ [a-z]{3,12}){3,6})(?=\s{0,2}(?:[.,\n]|\Z))"), is_told_phrase),
+    SecretRule("device_code", "unlock|open|screen|开机|解锁|单元|大门|车库|行李|进门|楼门|储物|柜", words(rf"(?:phone|ipad|iphone|tablet|laptop|screen|door|gate|box|safe|suitcase|locker|watch|car)\s(?:un)?(?:locks?|opens?)\s(?:with|by|on|to|using|is)\s(?:code\s|pin\s)?(?P<v>\d{{4,8}}(?!\d)){UNIT}|(?:screen|phone|app)\slock\s(?:is|code|pin)[\s:]{{0,2}}(?P<w>\d{{4,8}}(?!\d)){UNIT}|unlock\s(?:pattern|screen)?\s?(?:code|pin)\s(?P<x>\d{{4,8}}(?!\d))|(?:开机|解锁|单元门|大门|车库门?|进门|楼门|储物柜|更衣柜|快递柜)(?:密码|码|密)?[\s是:：按输]{{0,3}}(?P<y>\*?\d{{4,8}}\#|(?<=码)\d{{4,8}}(?!\d)|(?<=码[是:： ])\d{{4,8}}(?!\d)|(?<=开机\s)\d{{6}}(?!\d)){UNIT}|(?:行李箱?|箱子|密码锁|柜子?|日记本)的?密码[\s是:：]{{0,3}}(?P<z>\d{{3,4}}(?!\d)){UNIT}"), always),
+    SecretRule("security_answer", "密保|安全问题|找回|security|secret answer|recovery|答案|maiden", words(r"(?:密保|安全问题|安全提问|找回(?:密码|账号)|secur[a-z]{2,4}\s(?:question|answer)|secret\s(?:answer|question)|(?:account\s)?recovery\s(?:question|answer)|reset\squestion)[^\n]{0,60}?(?:答案|answer)s?(?:\s(?:to\s[^\n.]{1,40}?)?(?:is|was)|\s?[是为填:：=]|\sis)[\s:：\"'“「]{0,3}(?P<v>[A-Za-z\u4e00-\u9fff][\w \u4e00-\u9fff'-]{1,30})|(?:security|secret)\sanswer\s?(?:is|=|:)\s?(?P<w>[A-Za-z][\w '-]{2,30})|密保答案\s?(?P<a>[\w\u4e00-\u9fff]{2,12})|(?:the\s)?answer\s(?:to|for)\s(?:my|the|her|his)\s(?:\w{1,12}'?s?\s)?(?:security|secret|recovery)\squestion\s(?:is|was|:)\s?(?P<x>[A-Za-z][\w '-]{1,30})|密保(?:问题)?(?:我|里|就)?(?:[:：]|填的?是?|写的?是?|设的?是?)\s?(?:出生\w{0,4}|母亲\w{0,4}|小学\w{0,4}|宠物\w{0,4})?[\s:：]{0,2}(?P<y>[\u4e00-\u9fffA-Za-z]{2,12})|答案(?:填|写|是)\s?(?P<z>[\w\u4e00-\u9fff]{2,10})\s?(?:就能|可以|能|才能)(?:找回|重置|通过)"), is_answer),
+    SecretRule("security_fact", "maiden|security|recovery|first pet|first school|密保|安全问题", words(r"(?:recovery|security|secret\squestion|reset)[^\n]{0,50}?(?:maiden\sname|first\s(?:pet|school|car|teacher|job)|(?:birth|home)\s?(?:city|town|place)|(?:favou?rite|best)\s\w{3,12}|street\s[^\n:]{0,20}up(?:\son)?)(?:\sis|\swas|\s?[:=])\s(?-i:(?P<v>[A-Z][\w'-]{1,20}))|(?:maiden\sname|first\s(?:pet|school|car|teacher)|birth\s?place)\s(?:is|was)\s(?-i:(?P<w>[A-Z][\w'-]{1,20}))[^\n]{0,40}?(?:recovery|security)\s(?:answer|question)"), is_answer),
+    SecretRule("login_beside", "/|:|@|\n", re.compile(r"(?<![\w/.-])(?:[A-Za-z][\w.-]{1,30}(?:@[\w-]{1,40}(?:\.\w{2,10}){1,3})?\s?[/|:]|[\w.+-]{1,40}@[\w-]{1,40}(?:\.\w{2,10}){1,3}|(?:root|admin|administrator|user|test|guest|deploy|ops)\n)\s?(?P<v>(?=\S{0,40}\d)[!-.0-~][!-.0-9;-~]{7,40})(?!\S)"), is_strong),
+    SecretRule("known_user_pair", "admin|root|ops|deploy|test|staging|prod|测试|后台|路由|nas|jenkins|grafana|gitlab|nacos|harbor|user|用户|账|帐|控制台|环境|堡垒", words(r"(?<![\w/.~-])(?:root|admin(?:istrator)?|ops|deploy|test(?:user|admin)?|guest|sa|postgres|user\d{0,2})\s?[/|:]\s?(?P<v>[!-.0-~]{6,64})(?![\w/])|(?:staging|prod(?:uction)?|sandbox|jenkins|grafana|gitlab|nacos|harbor|nexus|kibana|rabbitmq|minio|sonar(?:qube)?|zabbix|portainer|phpmyadmin|nas|router|vpn|测试环境|预发|生产|后台|路由器|用户|账[号户密]|帐[号户密]|控制台|堡垒机)[\s:：,，的]{0,3}[a-z][\w.@-]{1,40}\s?[/|]\s?(?P<w>[!-.0-~]{6,64})(?![\w/])"), is_login_pair),
+    SecretRule("spelled_out", "pas|pw|密码|口令|spell", words(rf"(?:{EN_PW}|密码|口令)[^\n]{{0,40}}?(?<![a-z0-9])(?P<v>(?:{SPELLED}(?:\s?[-,、，·]\s?|\s)){{5,40}}{SPELLED})(?![a-z0-9])|(?<![a-z0-9])(?P<w>(?:{SPELLED}(?:\s?[-,、，]\s?|\s)){{5,40}}{SPELLED})(?![a-z0-9])[^\n]{{0,30}}?(?:{EN_PW}|密码|口令)"), is_spelled),
+    SecretRule("kept_words", "keep|save|write|store|note|remember|backup|记|保存|存|抄|备份|wallet|\n|safe", words(r"(?:(?:keep|save|write|store|note|remember|back)\s[^\n]{0,30}?|(?:记|保存|存|抄|备份)[^\n]{0,12}?)[:：\s]\s?(?P<v>(?-i:[a-z]{3,8}(?:\ [a-z]{3,8}){11,23}))(?=\s{0,2}(?:[.,。\n]|\Z))"), is_kept_words),
+    SecretRule("words_alone", " ", re.compile(r"(?m)^(?P<v>[a-z]{3,8}(?: [a-z]{3,8}){11,23})$"), is_kept_words),
+    SecretRule("scanned_seed", "scan|扫|输入|密钥|验证器|2fa|mfa|otp|totp|secret|种子|key", words(r"(?:scan|扫|手动输入|密钥|验证器|2fa|mfa|otp|种子)[^\n]{0,40}?(?<![A-Za-z0-9])(?-i:(?P<v>[A-Z2-7]{16}|[A-Z2-7]{26}|[A-Z2-7]{32}|[A-Z2-7]{52}|[A-Z2-7]{4}(?:\ [A-Z2-7]{4}){3,12}))(?![A-Za-z0-9=])"), is_base32),
+    SecretRule("card_and_date", "/", re.compile(r"(?<![\d-])(?P<v>\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7})[\s,，;|]{1,3}(?:exp\S{0,8}\s)?(?:0[1-9]|1[0-2])\s?/\s?(?:20)?[2-4]\d(?!\d)"), is_card_number),
+    SecretRule("code_on_card", "cvc|cvv|cid|背面|卡背|后三位|三位", words(r"(?:(?<![a-z])(?:cvc|cvv)2?\s(?:on\sthe\sback|code|number)(?:\sis)?|(?:amex|card)\scid|(?:卡)?背面(?:的)?(?:三位|三个数|数字|后三位)(?:数字?)?|(?:三|3)位安全码)[\s是为:：is]{0,4}(?P<v>\d{3,4})(?!\d)"), always),
+)
+# fmt: on
