@@ -6,7 +6,15 @@ import re
 
 from admission.secret_forms import is_basic_login, is_encoded, is_session
 from admission.secret_rule import EN_KEY, EN_PW, SecretRule, words
-from admission.secret_values import is_key_text, is_login, is_odd_password, is_password, is_token, is_told_password
+from admission.secret_values import (
+    is_key_text,
+    is_login,
+    is_odd_password,
+    is_option,
+    is_password,
+    is_token,
+    is_told_password,
+)
 
 QUOTED = r"""["']?[ \t]{0,4}(?:=>|:=|==|=|:|：)[ \t]{0,4}["'`]{0,3}(?P<v>[^\s"'`,;&，。；]{4,400})"""
 # A name that goes on like this holds a setting of the secret, not the secret.
@@ -36,13 +44,14 @@ ASSIGNED: tuple[SecretRule, ...] = (
     SecretRule("config_login", "machine|requirepass|pgpass|:*:|:5432:|:6432:|:3306:", words(r"\bmachine\s[^\n]{1,120}?\spassword\s{1,4}(?P<v>\S{4,128})|\brequirepass\s{1,4}(?P<w>\S{4,128})|(?<![\w.])[\w.*-]{1,80}:(?:\d{4,5}|\*):[\w.*-]{1,40}:[\w.*-]{1,40}:(?P<x>[^\s:]{4,128})"), is_password),
     SecretRule("login_pair", "root|admin|sa |sa/|postgres", words(r"(?<![\w/.~-])(?:root|admin(?:istrator)?|sa|postgres)\s?/\s?(?P<v>[!-~]{5,64})"), is_password),
     SecretRule("ak_sk_assignment", "ak|sk", words(r"(?<![a-z0-9])(?:ak|sk)[ \t]{0,3}[:=：是为][ \t\"']{0,3}(?P<v>[a-z0-9+/=_-]{16,128})"), is_token),
-    SecretRule("password_flag", "mysql|mariadb|sshpass|mongo|redis-cli", re.compile(r"\b(?:mysql\w{0,6}|mariadb|sshpass|mongo\w{0,8}|redis-cli)\b[^\n]{0,160}?[ \t]-[pa][ \t]?[\"']?(?P<v>[^\s\"'-]\S{3,128})"), is_told_password),
+    SecretRule("password_flag", "mysql|mariadb|sshpass|mongo|redis-cli", re.compile(r"\b(?:mysql\w{0,6}|mariadb|sshpass|mongo\w{0,8}|redis-cli)\b[^\n]{0,160}?[ \t]-[pa](?![ \t]\d{2,5}(?!\S))[ \t]?[\"']?(?P<v>[^\s\"'-]\S{3,128})"), is_told_password),
     SecretRule("login_flag", "docker|podman|helm|az|oc|curl|wget|http|sqlcmd|psexec|smbclient|ldap|openssl", re.compile(r"\b(?:docker|podman|helm|az|oc|curl|wget|http|sqlcmd|psexec|smbclient|ldap\w{3,8}|openssl)\b[^\n]{0,160}?[ \t](?:-(?:p|P|w|k|pass)[ \t](?:pass:)?|(?:-u|--user)[ \t][\w.@-]{1,60}:)(?P<v>[^\s:/]{4,128})"), is_told_password),
     SecretRule("sql_login", "identified by|with password", words(r"(?:identified\ by|with\ password)\s{1,4}'(?P<v>[^'\n]{4,128})'"), is_password),
     SecretRule("piped_password", "sudo|net us|vault login|passwd", words(r"echo\s[\"']?(?P<v>[^\s\"'|]{4,64})[\"']?\s?\|\s?sudo|echo\s[\"']?[\w.-]{1,40}:(?P<y>[^\s\"'|]{4,64})[\"']?\s?\|\s?(?:sudo\s)?chpasswd|\bnet\ use\s[^\n]{1,120}?/user:\S{1,60}\s(?P<z>[^\s/\\]{4,64})|\bnet\ use\s[^\n]{1,120}?\s(?P<w>[^\s/\\]{4,64})\s/user:|\bnet\ user\s[\w.-]{1,40}\s(?P<a>[^\s/*]{4,64})|\bhtpasswd\s[^\n]{1,80}?\s-?[\w.-]{1,40}\s(?P<b>[^\s-]\S{3,64})(?=\s|\Z)|\bvault\ login\s(?P<x>[^\s`-]\S{5,120})"), is_password),
     SecretRule("long_flag", "--", words(r"--(?:[a-z]{1,12}-){0,2}(?:password|passwd|pass|token|secret|api-key)[ =][\"']?(?P<v>[^\s\"']{4,200})"), is_password),
     SecretRule("name_assignment", "pass|pw", re.compile(r"(?<![\w.$/-])(?!(?:OLD)?PWD=/)(?:[A-Za-z][A-Za-z0-9]{0,30}[_.-]){0,4}(?:[A-Z]{0,12}PASS(?:WORD|WD|PHRASE)?|[A-Z]{0,12}PWD?|[a-z]{0,12}pass|[a-z]{0,12}Pass(?:word|wd)|[a-z]{0,12}P[Ww]d?|pass(?:word|wd))(?:_(?!FILE|MIN|MAX|LEN|RESET|POLICY|HINT|TTL|EXP|AGE)[A-Z]{1,12})?(?:\s?=\s?|\s?:\s|\s)[\"']?(?P<v>[^\s\"'`,;&|，。；)]{6,200})"), is_odd_password),
     SecretRule("command_login", "curl|wget|sshpass|redis-cli|docker|podman|lftp|smbclient|rpcclient|crackmapexec|http|mysql|mariadb|ssh|net use|chpasswd|passwd|sqlplus|ldap|impdp|expdp|pgpassword|mysql_pwd|rediscli_auth", re.compile(r"\b(?:curl|https?|wget|ab|hey)\b[^\n]{0,160}?[ \t](?:-u|--user|-a|-U|--proxy-user)[ =]?[\"']?[\w.@\\-]{1,60}:(?P<v>[^\s:\"'$]{4,128})|\bwget\b[^\n]{0,80}?--(?:http-|ftp-|proxy-)?password[ =][\"']?(?P<w>[^\s\"'$]{4,128})|\bsshpass[ \t]{1,3}-p[ \t]?[\"']?(?P<x>[^\s\"'$]{4,128})|\bredis-cli\b[^\n]{0,120}?[ \t](?:-a|--pass)[ \t][\"']?(?P<y>[^\s\"'$]{4,128})|\b(?:docker|podman|helm|oras|skopeo)\b[^\n]{0,40}?\blogin\b[^\n]{0,80}?[ \t](?:-p|--password)[ =][\"']?(?P<z>[^\s\"'$-][^\s\"'$]{3,128})|\blftp\b[^\n]{0,40}?-u[ \t][\w.@-]{1,40},(?P<a>[^\s\"'$]{4,128})|\b(?:smbclient|rpcclient|smbmap|net rpc)\b[^\n]{0,80}?-U[ \t][\"']?[\w.\\-]{1,40}%(?P<b>[^\s\"'$]{4,128})|\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]{0,120}?[ \t]-p[\"']?(?P<c>[^\s\"'$-][^\s\"'$]{3,128})|\bchpasswd\b[^\n]{0,10}<<<?\s?[\"']?[\w.-]{1,40}:(?P<d>[^\s\"'$]{4,128})|echo\s[\"']?(?P<e>[^\s\"'$|]{4,64})[\"']?\s?\|\s?(?:sudo\s)?passwd\s|\b(?:sqlplus|impdp|expdp|sqlldr)\s[\w.-]{1,40}/(?P<f>[^\s@\"'$]{4,64})@|\bldap\w{3,8}\b[^\n]{0,120}?[ \t]-w[ \t][\"']?(?P<g>[^\s\"'$]{4,128})|\b(?:PGPASSWORD|MYSQL_PWD|REDISCLI_AUTH|SSHPASS)=[\"']?(?P<h>[^\s\"'$]{4,128})"), is_login),
+    SecretRule("password_option", "--pass|-pass", re.compile(r"(?<!\w)--?(?:[a-z]{1,12}-){0,2}pass(?:word|wd|phrase)?[ =][\"']?(?P<v>[^\s\"'`,;)$<]{6,128})"), is_option),
     SecretRule("oracle_login", "@//", re.compile(r"(?<![\w/])[\w-]{1,30}/(?P<v>[^\s/@:]{4,64})@//")),
     SecretRule("kept_login", "login ", re.compile(r"(?<![a-z])login\s{1,4}[\w.@-]{1,60}\s{1,4}(?:account\s\S{1,40}\s{1,4})?password\s{1,4}(?P<v>\S{4,128})"), is_odd_password),
     SecretRule("sealed_value", "kind: secret|kind: \"secret|\"kind\":\"secret|\"kind\": \"secret|kind:secret", words(r"\"?kind\"?:\s?\"?secret\b[^~]{0,400}?\bdata\"?:\s{0,4}\{?[^~]{0,200}?(?:pass|pwd|pw|secret|token|key|cred|cert|dsn|url|auth)[\w.-]{0,30}\"?:\s{1,4}[\"']?(?-i:(?P<v>[A-Za-z0-9+/]{8,4000}={0,2}))"), is_encoded),

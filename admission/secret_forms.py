@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 
-from admission.secret_values import entropy, is_login, is_placeholder
+from admission.secret_values import entropy, is_login, is_placeholder, is_scrambled
 
 _GLUE = frozenset(
     re.findall(
@@ -17,6 +17,12 @@ _GLUE = frozenset(
     )
 )
 _SEPARATORS = re.compile(r"[-_]?\s*[、,，/\n;；|]\s*|\s{2,}")
+_CODED = re.compile(
+    r"[0-9a-f]{24,128}|[0-9A-F]{24,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){5}"
+)
+_MIXED = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=(?:\D*\d){2})")
+# Names in pieces, paths and the like.
+_READABLE = re.compile(r"[A-Za-z]{3,}[_/-][A-Za-z]{4,}[_/-]|/.*/.*/|[a-z]{8}")
 _SPELLED = re.compile(r"[A-Za-z0-9]")
 _ASKED = frozenset(["password", "passphrase", "passcode", "phrase", "secret"])
 # Words that head every list of weak passwords; "the password is dragon" says nothing about dragons.
@@ -74,8 +80,8 @@ def is_passphrase(value: str) -> bool:
 
 
 def is_weak_word(value: str) -> bool:
-    """One of the words that people take for passwords."""
-    return value.lower() in _WEAK_WORDS
+    """One of the words that people take for passwords, or one that no language has."""
+    return value.lower() in _WEAK_WORDS or is_scrambled(value)
 
 
 def is_code_list(value: str) -> bool:
@@ -111,11 +117,10 @@ def is_base32(value: str) -> bool:
 
 
 def is_random_key(value: str) -> bool:
-    """A long run of letters and digits as no name has it: hexadecimal, or digits among letters of both cases."""
+    """A long run of letters and digits as no name has it: hexadecimal, in groups, or digits among letters of both cases."""
     if is_placeholder(value) or not any(char.isdigit() for char in value) or entropy(value) < 2.8:
         return False
-    mixed = re.search(r"[A-Z]", value) is not None and re.search(r"[a-z]", value) is not None
-    return mixed or re.fullmatch(r"[0-9a-f]{24,128}|[0-9A-F]{24,128}", value) is not None or len(value) >= 28
+    return bool(_CODED.fullmatch(value) or (_MIXED.match(value) and not _READABLE.search(value)))
 
 
 def is_spelled(value: str) -> bool:
@@ -142,7 +147,7 @@ def is_session(value: str) -> bool:
 
 def is_answer(value: str) -> bool:
     """The answer to a security question: a name or a few words, and no talk about answers."""
-    return not is_placeholder(value) and not _TALK_OF_ANSWERS.match(value.strip())
+    return not value.isdigit() and not _TALK_OF_ANSWERS.match(value.strip())
 
 
 _TALK_OF_ANSWERS = re.compile(

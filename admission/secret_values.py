@@ -58,6 +58,12 @@ _CODED_NAME = re.compile(r"(?=\w*[A-Z])(?=\w*\d)\w{5,20}\.[a-z]{3,12}\Z")
 # A short form in capitals, or a word with a vowel in it.
 _CAMEL_WORD = re.compile(r"[A-Z]{3,}(?![a-z])|(?=[A-Z]?[a-z]{0,3}[aeiouyAEIOUY])[A-Z]?[a-z]{2,}(?<=[A-Za-z]{3})")
 _CASE_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_OPTION_WORDS = re.compile(
+    r"stdin|file|prompt|policy|length|option|flag|value|required|based|only|protected", re.IGNORECASE
+)
+_HARD_TO_SAY = re.compile(
+    r"q(?!u)|[bcdfghjklmnpqrstvwxz]{5}|[jvxz][bcdfgjkmnpqtvwxz]|[bcdfghjklmnpqrtvwxz]j|(?:[bcdfghjklmnpqrstvwxz]{4}.*){2}"
+)
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _SHORT_FORMS = frozenset(
     [
@@ -123,7 +129,9 @@ def is_password(value: str) -> bool:
 def is_login_pair(value: str) -> bool:
     """What stands beside a user's name: neither a product with its number nor a word, nor an id that says so."""
     grades = grades_of(value)
-    return bool(grades & {Grade.RANDOM, Grade.MADE}) and Grade.PLAIN not in grades and not _NUMBERED_NAME.match(value)
+    if _NUMBERED_NAME.match(value) or is_placeholder(value) or Grade.PLAIN in grades:
+        return False
+    return bool(grades & {Grade.RANDOM, Grade.MADE}) or any(map(is_scrambled, _SEPARATOR.split(_trimmed(value))))
 
 
 def is_strong(value: str) -> bool:
@@ -134,7 +142,27 @@ def is_strong(value: str) -> bool:
 def is_odd_password(value: str) -> bool:
     """What is handed over as a password without more words: `is_told_password`, or a word joined to letters."""
     value = _trimmed(value)
-    return not is_placeholder(value) and not _ADDRESS.match(value) and is_told_password(value)
+    if is_placeholder(value) or _ADDRESS.match(value):
+        return False
+    return is_told_password(value) or any(map(is_scrambled, _SEPARATOR.split(value)))
+
+
+def is_option(value: str) -> bool:
+    """What an option such as `--password` takes: a word joined to another will do, a plain word will not."""
+    joined = re.fullmatch(r"[A-Za-z]{3,20}[-_.][A-Za-z0-9]{4,20}", value) is not None
+    return is_odd_password(value) or (joined and is_login(value) and not _OPTION_WORDS.search(value))
+
+
+def is_scrambled(word: str) -> bool:
+    """Letters that make no word and no camelCase name: `qnchejjm`, `AMCKCHpLld`, `VDJFB`."""
+    if not (word.isalpha() and word.isascii() and 5 <= len(word) <= 24):
+        return False
+    if word.islower():
+        return len(word) >= 6 and _HARD_TO_SAY.search(word) is not None
+    if word.isupper():
+        return len(_VOWEL.findall(word)) * 4 <= len(word) and word.lower() not in _SHORT_FORMS
+    pieces = _CASE_PIECE.findall(word)
+    return _is_jumbled(word) or _odd(pieces) or (len(word) <= 16 and len(pieces) >= 3 and len(pieces) * 4 >= len(word))
 
 
 def is_shaped(value: str) -> bool:

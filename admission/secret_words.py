@@ -40,7 +40,7 @@ _HANDED_BACK = re.compile(
 _OTHER_VALUE = re.compile(
     r"(?:!(?:vault|ref|secret|env)\s.{0,24}|\b(?:commit|revert|revision|sha-?\d{0,3}|md5|hash|digest|checksum|etag|trace|request|uuid|guid|id|version|branch|tag"
     r"|ticket|port|model|image|column|table|file|page|error|status|order|extension|zip|postal|area|room|flight|address|promo"
-    r"|coupon|discount|country|exit|return|http)\b|编号|单号|订单|版本|提交|校验值|校验和|指纹|分支|工单|请求id|端口|主键|模型|镜像|文件|错误码"
+    r"|coupon|discount|country|exit|return|http)\b|public\ key|公钥|编号|单号|订单|版本|提交|校验值|校验和|指纹|分支|工单|请求id|端口|主键|模型|镜像|文件|错误码"
     r"|状态码|哈希|第|约|至少|超过|最多|例如)[\s:：#是为=的了]{0,3}(?:\w{1,10}[\s:：#]{1,2})?\Z",
     re.IGNORECASE,
 )

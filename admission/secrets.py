@@ -12,6 +12,7 @@ from functools import cache
 from admission.hygiene import folded, is_disguised
 from admission.secret_assigned import ASSIGNED
 from admission.secret_rule import SecretRule, rule_holds
+from admission.secret_services import find_bare_key
 from admission.secret_shapes import SHAPES
 from admission.secret_spoken import SPOKEN
 from admission.secret_vendors import find_vendor_secret
@@ -52,7 +53,7 @@ def _leaves(name: str, value: JsonValue | Mapping[str, JsonValue]) -> Iterator[t
 
 
 def _search(text: str) -> str | None:
-    return _first_rule(text) or find_vendor_secret(text) or find_told_secret(text)
+    return _first_rule(text) or find_vendor_secret(text) or find_told_secret(text) or find_bare_key(text)
 
 
 def _first_rule(text: str) -> str | None:
