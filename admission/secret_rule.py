@@ -13,14 +13,15 @@ from admission.secret_values import is_shaped
 class SecretRule:
     """A name for the verdict, a pattern, and a check of the value that the pattern found.
 
-    `hints` are joined by "|"; without one of them in the lower-case text there is nothing to look for, which spares
-    most texts most patterns.
+    `hints` are joined by "|"; without one of them in the lower-case text there is nothing to look for, nor without
+    what the value `needs`. That spares most texts most patterns.
     """
 
     name: str
     hints: str
     pattern: re.Pattern[str]
     check: Callable[[str], bool] = is_shaped
+    needs: re.Pattern[str] | None = None
 
 
 def rule_holds(rule: SecretRule, text: str) -> bool:
@@ -47,6 +48,12 @@ def words(body: str) -> re.Pattern[str]:
     """A pattern in which blanks do not count, nor do capitals."""
     return re.compile(body, re.IGNORECASE | re.VERBOSE)
 
+
+FOUR_DIGITS = re.compile(r"\d{4}")
+SIX_DIGITS = re.compile(r"\d{6}")
+LONG_RUN = re.compile(r"[A-Za-z0-9_-]{16}")
+CAPITALS = re.compile(r"[A-Z0-9]{5}")
+PAIR = re.compile(r"[/|:@\n]\s?(?=[!-~]{6})")
 
 EN_PW = r"""(?:(?:db|my|user|admin|root|ftp|smtp|mail|require)pass
     |pass(?:phrase|code)|pas+w+(?:or|ro|r|o)?d|(?<![a-z])(?:pwd|psw|p/w|pass(?![a-z])))"""

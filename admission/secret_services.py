@@ -42,8 +42,13 @@ _OTHER = re.compile(
 _BREAK = re.compile(r"[。；;！!？?\n]|\.\s")
 
 
+_LONG = re.compile(r"[A-Za-z0-9+/_-]{24}")
+
+
 def find_bare_key(text: str) -> str | None:
     """A rule's name, where a long random value and a service stand in one sentence that speaks of nothing else."""
+    if not _LONG.search(text):
+        return None
     return "bare_key" if any(_is_bare_key(text, match) for match in _KEY.finditer(text)) else None
 
 

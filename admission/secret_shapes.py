@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from admission.secret_rule import SecretRule, always, shape, words
+from admission.secret_rule import LONG_RUN, SecretRule, always, shape, words
 from admission.secret_values import is_login, is_token
 
 HOST = r"(?:[\w-]{1,63}\.){1,6}"
@@ -33,7 +33,7 @@ SHAPES: tuple[SecretRule, ...] = (
     SecretRule("aliyun_key_id", "ltai", shape(r"LTAI[A-Za-z0-9]{12,30}")),
     SecretRule("tencent_key_id", "akid", shape(r"AKID[A-Za-z0-9]{28,40}")),
     SecretRule("volcengine_key_id", "aklt", shape(r"AKLT[A-Za-z0-9]{20,60}")),
-    SecretRule("zhipu_key", ".", shape(r"[0-9a-f]{32}\.[A-Za-z0-9]{16}")),
+    SecretRule("zhipu_key", ".", shape(r"[0-9a-f]{32}\.[A-Za-z0-9]{16}"), needs=LONG_RUN),
     SecretRule("vendor_token", "ark-|sct|gsk|xai|pplx|r8|sntry|dop_v1|shpat|shpss|shpca|lin_api|ntn|dckr_pat|tvly|figd|nrak|tskey|bce-v3", shape(r"ark-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9a-f]{5})?|SCT\d{3,8}T[A-Za-z0-9]{16,40}|bce-v3/ALTAK-\w{16,40}/[0-9a-f]{32,64}|NRAK-[A-Z0-9]{24,30}|tskey-[a-z]{2,10}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{16,60}|(?:figd|gsk|xai|pplx|r8|sntry[su]|dop_v1|shp(?:at|ss|ca)|lin_api|ntn|dckr_pat|tvly)[_-][A-Za-z0-9_-]{24,128}")),
     SecretRule("mailgun_key", "key-", shape(r"key-[0-9a-f]{32}")),
     SecretRule("dingtalk_sign", "sec", shape(r"SEC[0-9a-f]{64}")),
@@ -49,14 +49,14 @@ SHAPES: tuple[SecretRule, ...] = (
     SecretRule("dingtalk_webhook", "oapi.dingtalk", re.compile(r"oapi\.dingtalk\.com/robot/send\?access_token=(?P<v>[\w-]{10,128})")),
     SecretRule("feishu_webhook", "open.feishu|open.larksuite", re.compile(r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v?\d?/?hook/(?P<v>[\w-]{10,64})")),
     SecretRule("wecom_webhook", "qyapi.weixin", re.compile(r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<v>[\w-]{10,64})")),
-    SecretRule("url_parameter", "?|&", re.compile(r"[?&](?:\w{0,20}(?:token|sig|signature|secret|key)|X-[A-Za-z]{2,5}-Signature|code|auth|sign)=(?P<v>[\w%.+/-]{20,600})"), is_token),
+    SecretRule("url_parameter", "?|&", re.compile(r"[?&](?:\w{0,20}(?:token|sig|signature|secret|key)|X-[A-Za-z]{2,5}-Signature|code|auth|sign)=(?P<v>[\w%.+/-]{20,600})"), is_token, needs=LONG_RUN),
     SecretRule("generic_webhook", "hook", words(rf"{HOST}[a-z]{{2,10}}/[\w/.-]{{0,80}}(?:web)?hook[\w/.-]{{0,40}}/(?P<v>[\w-]{{24,160}})"), is_token),
     SecretRule("openssh_key_body", "b3blbnnzac1rzxktdje", re.compile(r"b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/]{20,4000}")),
     SecretRule("nostr_key", "nsec1", shape(r"nsec1[a-z0-9]{40,64}")),
     SecretRule("password_hash", "$", re.compile(r"\$(?:[156]|apr1)\$(?:rounds=\d{1,9}\$)?[./\w]{1,16}\$[./\w]{20,88}|\$(?:y|gy|7)\$[./\w$]{1,60}\$[./\w]{30,64}|\$2[abxy]?\$\d\d\$[./\w]{50,56}|\$argon2(?:id?|d)\$[\w=,$+/]{40,300}|pbkdf2[_:-]sha\d{1,3}[$:]\d{1,8}[$:][^\s$]{6,64}\$[\w+/=]{20,100}|\{SSHA\d{0,3}\}[\w+/=]{24,140}|SCRAM-SHA-\d{1,3}\$\d{1,6}:[\w+/=$:]{40,300}|\$pbkdf2[\w-]{0,10}\$\d{1,8}\$[\w./]{6,64}\$[\w./]{20,100}|\$scrypt\$[\w=,$+/]{40,300}"), always),
     SecretRule("windows_hash", ":::|ntlm|nt hash", words(r":[0-9a-f]{32}:(?P<v>[0-9a-f]{32}):::|(?:ntlm|nt)\ hash(?:es)?[\s:：=是is]{0,5}(?P<w>[0-9a-f]{32})(?![0-9a-f])")),
-    SecretRule("short_prefix", "_|-", shape(r"(?:[spr]k|ak|tk|pat|key|api|apikey|tok|token|secret|access|auth|ghs|dt0c01|jina|ph[cxs]|fw|pcsk|e2b|sbp|sb_secret|vcp|vck|rnd|glc|glsa|nfp|tgp_v1|up|uptime|exa|fal|rpa|rdme|pul|shippo_live|sq0csp|xkeysib|xsmtpsib|heroku|lsv2_[ps][tk]|cfut|cfat|bws|wg|oat|oat01|ory_at|rtk|rpk|sgp|svcs?|ops|usk|usr_key|r8e|vs_key|tvly|vlt|kp)_(?:[0-9a-f]{32,80}(?:_[0-9a-f]{6,20})?|(?=[A-Za-z_-]{0,60}\d)(?=[a-z0-9_-]{0,60}[A-Z])[A-Za-z0-9_-]{22,200})|re_(?=\w{0,30}\d)[A-Za-z0-9]{8}_[A-Za-z0-9]{20,28}|(?:fc|csk|key|api)-(?:[0-9a-f]{32,80}|[a-z0-9]{48})|app-(?=[A-Za-z]{0,20}\d)(?=[a-z0-9]{0,22}[A-Z])[A-Za-z0-9]{24}|dataset-(?=[A-Za-z]{0,20}\d)[A-Za-z0-9]{24}|fastgpt-[A-Za-z0-9]{40,64}|pat[A-Za-z0-9]{12,20}\.[0-9a-f]{64}|CFPAT-[A-Za-z0-9_-]{40,50}|[0-9a-f]{40}NRAL")),
-    SecretRule("long_prefix", "_", shape(r"(?!(?:ch|cus|req|msg|run|thread|asst|job|order|evt|pi|file|call|toolu|sub|img|in|acct|user|usr|wamid|trace|commit|build|sha|prod|txn|price|sess|cs|seti|pm|src|resp|batch|task|hash|md|pk|id|uid|uuid|ref|doc|img|page|node|span|event|blob|v|layer|cache|css|js|module|chunk|bundle|asset|index|style)_)[a-z][a-z0-9]{1,7}_(?:[0-9a-f]{40,80}|(?=[A-Za-z]{0,30}\d)(?=[a-z0-9]{0,30}[A-Z])[A-Za-z0-9]{36,120})")),
+    SecretRule("short_prefix", "_|-", shape(r"(?:[spr]k|ak|tk|pat|key|api|apikey|tok|token|secret|access|auth|ghs|dt0c01|jina|ph[cxs]|fw|pcsk|e2b|sbp|sb_secret|vcp|vck|rnd|glc|glsa|nfp|tgp_v1|up|uptime|exa|fal|rpa|rdme|pul|shippo_live|sq0csp|xkeysib|xsmtpsib|heroku|lsv2_[ps][tk]|cfut|cfat|bws|wg|oat|oat01|ory_at|rtk|rpk|sgp|svcs?|ops|usk|usr_key|r8e|vs_key|tvly|vlt|kp)_(?:[0-9a-f]{32,80}(?:_[0-9a-f]{6,20})?|(?=[A-Za-z_-]{0,60}\d)(?=[a-z0-9_-]{0,60}[A-Z])[A-Za-z0-9_-]{22,200})|re_(?=\w{0,30}\d)[A-Za-z0-9]{8}_[A-Za-z0-9]{20,28}|(?:fc|csk|key|api)-(?:[0-9a-f]{32,80}|[a-z0-9]{48})|app-(?=[A-Za-z]{0,20}\d)(?=[a-z0-9]{0,22}[A-Z])[A-Za-z0-9]{24}|dataset-(?=[A-Za-z]{0,20}\d)[A-Za-z0-9]{24}|fastgpt-[A-Za-z0-9]{40,64}|pat[A-Za-z0-9]{12,20}\.[0-9a-f]{64}|CFPAT-[A-Za-z0-9_-]{40,50}|[0-9a-f]{40}NRAL"), needs=LONG_RUN),
+    SecretRule("long_prefix", "_", shape(r"(?!(?:ch|cus|req|msg|run|thread|asst|job|order|evt|pi|file|call|toolu|sub|img|in|acct|user|usr|wamid|trace|commit|build|sha|prod|txn|price|sess|cs|seti|pm|src|resp|batch|task|hash|md|pk|id|uid|uuid|ref|doc|img|page|node|span|event|blob|v|layer|cache|css|js|module|chunk|bundle|asset|index|style)_)[a-z][a-z0-9]{1,7}_(?:[0-9a-f]{40,80}|(?=[A-Za-z]{0,30}\d)(?=[a-z0-9]{0,30}[A-Z])[A-Za-z0-9]{36,120})"), needs=LONG_RUN),
     SecretRule("hook_path", "hook|/key/|day.app|pushplus|ftqq", re.compile(r"maker\.ifttt\.com/[\w/{}-]{1,80}/key/(?P<v>[\w-]{15,64})|hooks\.zapier\.com/hooks/catch/(?P<w>\d{4,12}/\w{5,20})|api\.day\.app/(?P<x>[A-Za-z0-9]{20,24})|hook\.\w{2,8}\.make\.com/(?P<y>[a-z0-9]{20,40})|/webhook(?:-test)?/(?P<z>[0-9a-f]{8}-[0-9a-f-]{27})")),
     SecretRule("signed_url", "signature=|sig=|appid=|ak=|key=", re.compile(r"[?&;](?:[Ss]ignature|sig|[Xx]-\w{2,8}-[Ss]ignature|q-signature)=(?P<v>[\w%.+/~-]{24,700})|[?&](?:appid|ak|key|subscription-key)=(?P<w>[0-9a-f]{32,64}|[A-Za-z0-9]{32})(?![\w-])")),
     SecretRule("otpauth", "otpauth://", re.compile(r"otpauth://[ht]otp/[^\s\"']{0,200}[?&]secret=(?P<v>[A-Z2-7a-z]{16,128})")),

@@ -6,8 +6,9 @@ The tables hold one rule a line. Rules with a tell-tale prefix only let obvious 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from operator import add
 
 from admission.hygiene import folded, is_disguised
 from admission.secret_assigned import ASSIGNED
@@ -57,14 +58,33 @@ def _search(text: str) -> str | None:
 
 
 def _first_rule(text: str) -> str | None:
-    lower = text.lower()
-    hinted = {hint for hint in _HINTS if hint in lower}
-    return next((rule.name for rule in RULES if hinted.intersection(_hints(rule)) and rule_holds(rule, text)), None)
+    return next((rule.name for rule in _rules_for(text) if rule_holds(rule, text)), None)
 
 
-@cache
-def _hints(rule: SecretRule) -> tuple[str, ...]:
-    return tuple(rule.hints.split("|"))
+def _rules_for(text: str) -> Iterator[SecretRule]:
+    """The rules that have a word in the text, and what their value is made of as well."""
+    lower = _NO_HINT.sub(" ", text.lower())
+    starts = {*lower, *map(add, lower, lower[1:])}
+    hints = (hint for start in _HINTS.keys() & starts for hint in _HINTS[start] if hint in lower)
+    there: dict[re.Pattern[str] | None, bool] = {None: True}
+    for number in sorted({number for hint in hints for number in _RULES_BY_HINT[hint]}):
+        rule = RULES[number]
+        if rule.needs not in there:
+            there[rule.needs] = rule.needs is not None and rule.needs.search(text) is not None
+        if there[rule.needs]:
+            yield rule
 
 
-_HINTS = frozenset(hint for rule in RULES for hint in _hints(rule))
+def _rules_by_hint() -> dict[str, list[int]]:
+    numbers: dict[str, list[int]] = {}
+    for number, rule in enumerate(RULES):
+        for hint in rule.hints.split("|"):
+            numbers.setdefault(hint, []).append(number)
+    return numbers
+
+
+# Everyday words that only begin like a hint.
+_NO_HINT = re.compile(r"pass(?:ed|es|ing|enger|age|ion|ive|port)|past[ae ]|testing|tests|decid")
+_RULES_BY_HINT = _rules_by_hint()
+# By the first two characters: few hints begin with a pair that the text has.
+_HINTS = {hint[:2]: [other for other in _RULES_BY_HINT if other[:2] == hint[:2]] for hint in _RULES_BY_HINT}
