@@ -16,14 +16,18 @@ _GLUE = frozenset(
         " using only also very just",
     )
 )
-_SEPARATORS = re.compile(r"[-_]?\s*[、,，/\n;；|]\s*|\s{2,}")
+_SEPARATORS = re.compile(r"[-_]?\s*[、,，/\n;；|]\s*(?:\d{1,2}[.)、]\s*|-\s*)?|\s{2,}")
 _CODED = re.compile(
-    r"[0-9a-f]{24,128}|[0-9A-F]{24,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){5}"
+    r"[0-9a-f]{24,128}|[0-9A-F]{24,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){5}|[A-Z0-9]{30,40}|[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}"
 )
 _MIXED = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=(?:\D*\d){2})")
 # Names in pieces, paths and the like.
 _READABLE = re.compile(r"[A-Za-z]{3,}[_/-][A-Za-z]{4,}[_/-]|/.*/.*/|[a-z]{8}")
 _SPELLED = re.compile(r"[A-Za-z0-9]")
+_SENTENCE_WORD = re.compile(
+    r"\w+(?:ed|ing|ly)|never|always|long|short|easy|hard|kept|down|same|too|must|need|needs|less|more|least|most|words"
+    r"|being|been|made|written|known|only|both|still|over|after|before|between|because|better|enough|where|everyone"
+)
 _ASKED = frozenset(["password", "passphrase", "passcode", "phrase", "secret"])
 # Words that head every list of weak passwords; "the password is dragon" says nothing about dragons.
 _WEAK_WORDS = frozenset(
@@ -94,6 +98,11 @@ def is_code_list(value: str) -> bool:
 def is_told_phrase(value: str) -> bool:
     """Words in quotes that make no sentence and do not speak of passwords."""
     return is_passphrase(value) and not _ASKED.intersection(value.split())
+
+
+def is_bare_phrase(value: str) -> bool:
+    """As `is_told_phrase`, and without the forms that a sentence is made of: no quotes say where the words end."""
+    return is_told_phrase(value) and not any(_SENTENCE_WORD.fullmatch(word) for word in re.split(r"[ -]", value))
 
 
 def is_basic_login(value: str) -> bool:

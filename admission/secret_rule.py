@@ -52,11 +52,11 @@ def words(body: str) -> re.Pattern[str]:
 FOUR_DIGITS = re.compile(r"\d{4}")
 SIX_DIGITS = re.compile(r"\d{6}")
 LONG_RUN = re.compile(r"[A-Za-z0-9_-]{16}")
-CAPITALS = re.compile(r"[A-Z0-9]{5}")
+CAPITALS = re.compile(r"[A-Z0-9]{4}")
 PAIR = re.compile(r"[/|:@\n]\s?(?=[!-~]{6})")
 
 EN_PW = r"""(?:(?:db|my|user|admin|root|ftp|smtp|mail|require)pass
     |pass(?:phrase|code)|pas+w+(?:or|ro|r|o)?d|(?<![a-z])(?:pwd|psw|p/w|pass(?![a-z])))"""
 EN_KEY = r"""(?:secret|token|api[ _-]?key|access[ _-]?key|account[ _-]?key|auth[ _-]?key|app[ _-]?key|private[ _-]?key
     |signing[ _-]?key|encryption[ _-]?key|client[ _-]?key|deploy[ _-]?key|credential|licen[cs]e[ _-]?key
-    |session[ _-]?key)"""
+    |session[ _-]?key|(?:pre-?)?shared[ _-]?key|private[ _-]?seed)"""

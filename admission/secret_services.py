@@ -11,11 +11,11 @@ from admission.secret_forms import is_random_key
 
 _AROUND = 60
 _KEY = re.compile(
-    r"(?<![\w/+.=@#$%:-])(?<!sha256:)(?:[0-9a-f]{24,128}|[0-9A-F]{24,128}|(?=[A-Za-z/+_-]{0,24}\d)[A-Za-z0-9+/_-]{24,160}={0,2}"
+    r"(?<![\w/+.=@#$%:-])(?<!sha256:)(?:[0-9a-f]{24,128}|[0-9A-F]{24,128}|(?=[A-Za-z/+_-]{0,40}\d)[A-Za-z0-9+/_-]{20,160}={0,2}"
     r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){5})(?![\w/+=@-])|(?<=[:=])[0-9a-f]{32,64}(?![\w/-])"
 )
 _SERVICE = re.compile(
-    r"datadog|azure|cloudflare|volc(?:ano )?engine|new ?relic|dynatrace|splunk|pinecone|weaviate|qdrant|milvus|zilliz|openai|anthropic|cohere"
+    r"datadog|heroku|etherscan|honeycomb|fastly|pushover|rapidapi|azure|cloudflare|volc(?:ano )?engine|new ?relic|dynatrace|splunk|pinecone|weaviate|qdrant|milvus|zilliz|openai|anthropic|cohere"
     r"|mistral|deepgram|assembly ?ai|eleven ?labs|stability|replicate|together|fireworks|groq|perplexity|voyage|jina|openrouter|siliconflow"
     r"|moonshot|kimi|minimax|baichuan|stepfun|zhipu|deepseek|dashscope|qwen|hunyuan|ernie|qianfan|doubao|spark\b|iflytek|azure speech|mapbox"
     r"|open ?weather|weather ?api|accuweather|tomtom|algolia|amplitude|mixpanel|segment|posthog|sentry|rollbar|bugsnag|honeycomb|grafana cloud"
@@ -42,7 +42,7 @@ _OTHER = re.compile(
 _BREAK = re.compile(r"[。；;！!？?\n]|\.\s")
 
 
-_LONG = re.compile(r"[A-Za-z0-9+/_-]{24}")
+_LONG = re.compile(r"[A-Za-z0-9+/_-]{20}")
 
 
 def find_bare_key(text: str) -> str | None:

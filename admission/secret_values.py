@@ -62,8 +62,12 @@ _OPTION_WORDS = re.compile(
     r"stdin|file|prompt|policy|length|option|flag|value|required|based|only|protected", re.IGNORECASE
 )
 _HARD_TO_SAY = re.compile(
-    r"q(?!u)|[bcdfghjklmnpqrstvwxz]{5}|[jvxz][bcdfgjkmnpqtvwxz]|[bcdfghjklmnpqrtvwxz]j|(?:[bcdfghjklmnpqrstvwxz]{4}.*){2}"
+    r"q(?!u|l|tt|\Z)|[bcdfghjklmnpqrstvwxz]{5}|[jv][bcdfgjkmnpqtvwxz]|z[bcdfgjkmnpqtvwx]|x[bdfgjkmnqvwxz]"
+    r"|[cfghklmpqrtvwxz]j|(?:[bcdfghjklmnpqrstvwxz]{4}.*){2}"
 )
+# Two letters that are one sound.
+_ONE_SOUND = re.compile(r"[cstpgw]h|ck|ng")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _SHORT_FORMS = frozenset(
     [
@@ -158,10 +162,12 @@ def is_scrambled(word: str) -> bool:
     if not (word.isalpha() and word.isascii() and 5 <= len(word) <= 24):
         return False
     if word.islower():
-        return len(word) >= 6 and _HARD_TO_SAY.search(word) is not None
+        return _HARD_TO_SAY.search(_ONE_SOUND.sub("t", word)) is not None
     if word.isupper():
         return len(_VOWEL.findall(word)) * 4 <= len(word) and word.lower() not in _SHORT_FORMS
     pieces = _CASE_PIECE.findall(word)
+    if sum(len(piece) == 1 or not _VOWEL.search(piece) for piece in pieces) < 2:
+        return False
     return _is_jumbled(word) or _odd(pieces) or (len(word) <= 16 and len(pieces) >= 3 and len(pieces) * 4 >= len(word))
 
 
@@ -218,6 +224,8 @@ def grades_of(value: str) -> frozenset[Grade]:
     grades = set()
     if not re.search(r"[A-Za-z]", value):
         return frozenset()
+    if _UUID.fullmatch(value):
+        return frozenset({Grade.LONG})
     if len(value) >= 20 and is_token(value) and entropy(value) >= 2.8:
         grades.add(Grade.LONG)
     if re.search(r"\d", value):
@@ -228,9 +236,13 @@ def grades_of(value: str) -> frozenset[Grade]:
             grades |= {Grade.RANDOM, Grade.STRONG} if _is_strong(value) else {Grade.RANDOM}
         elif len(re.findall(r"\d", value)) < 3 and not _SEPARATOR.search(value):
             grades.add(Grade.PLAIN)
-    elif (_SIGN.search(value[1:-1]) and len(value) >= 8) or any(map(_is_jumbled, _SEPARATOR.split(value))):
+    elif (_SIGN.search(value[1:-1]) and len(value) >= 8) or any(map(_is_no_word, _SEPARATOR.split(value))):
         grades |= {Grade.MADE, Grade.RANDOM, Grade.STRONG} if _is_mixed_with_signs(value) else {Grade.MADE}
     return frozenset(grades)
+
+
+def _is_no_word(piece: str) -> bool:
+    return _is_jumbled(piece) or (piece.islower() and is_scrambled(piece))
 
 
 def _is_strong(value: str) -> bool:

@@ -95,14 +95,14 @@ _CODE = r"""(?:verif(?:y|ication)|log-?in|sign-?in|security|confirmation|one[ -]
     |discount|exit|status|source|flight|dress|qr|bar)\b)(?:[a-z]{2,14}\ ){0,2}code|sms\ code|totp)(?![a-z])
     |验证码|驗證碼|校验码|校驗碼|动态(?:码|口令|密码)|登录码|短信码|验证器|一次性(?:密码|码)"""
 _PIN = r"""(?<![a-z])pin(?:[ ]?(?:code|number))?(?![a-z])|(?:alarm|door|gate|garage|entry|keypad|lock|building
-    |safe|access|unlock)[ ]code
+    |safe|access|unlock|locker|bike|shed|mailbox|gym|elevator)[ ]code
     |alarm\ is|passcode|the\ safe|lockbox|keypad|combo|报警器|撤防码|行李箱|保险[箱柜]|门禁|门锁|密码锁|锁屏
     |(?:支付|取款|开机|银行卡
     |手机)密码|提取码|大门"""
 _WIFI = r"wi-?fi|wpa2?|pre-?shared\ key|network\ key|wlan|hotspot|ssid|无线|热点|home\ network|connect\ to"
 _OPEN = r"""open(?:s|ed)?(?:\ it)?\ with|(?:un)?lock(?:s|ed)|protected|加密|加了密|打开|remember|save|记一下|记住
     |(?:unzip|extract|decrypt|encrypt)(?:s|ed)?|解压|prompt(?:s|ed)?|get(?:s|ting)?(?:\ (?:you|me|us))?\ in(?:to)?"""
-_VALUE_OF = r"""(?<![a-z])(?:with|uses?|typ(?:e|ed|ing)|enter(?:ed)?|try|it's|it\ is|expired)(?![a-z])
+_VALUE_OF = r"""(?<![a-z])(?:with|uses?|typ(?:e|ed|ing)|enter(?:ed)?|try|it's|it\ is|expired|(?:changed|set|reset)\ (?:it|that|this)\ to)(?![a-z])
     |[输试](?:入|一下|下)?|就是|还是|改成|换成|重置[成为]|设[成为]"""
 _SPARE = r"""(?:recovery|backup|restore|rescue|emergency|scratch)[ -](?:key|code)s?|恢复(?:码|密钥|代码|金钥)
     |恢復碼|备用(?:码|验证码|代码)
@@ -156,7 +156,7 @@ WORDS: tuple[SecretWord, ...] = (
     ),
     SecretWord(
         "told_value",
-        "with|use|typ|enter|try|it's|it is|expired|输|试|是|成",
+        "with|use|typ|enter|try|it's|it is|expired|changed|set|输|试|是|成",
         _words(_VALUE_OF),
         _grades(),
         _grades(Grade.STRONG),
