@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 
 from admission.secret_forms import is_random_key
+from admission.secret_values import is_strong
 
 _AROUND = 60
 _KEY = re.compile(
-    r"(?<![\w/+.=@#$%:-])(?<!sha256:)(?:[0-9a-f]{24,128}|[0-9A-F]{24,128}|(?=[A-Za-z/+_-]{0,40}\d)[A-Za-z0-9+/_-]{20,160}={0,2}"
+    r"(?<![\w/+.=@#$%:-])(?<!sha256:)(?:[0-9a-f]{24,128}|[0-9A-F]{24,128}|(?=[A-Za-z/+_-]{0,40}\d)[A-Za-z0-9+/_-]{16,160}={0,2}"
     r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){5})(?![\w/+=@-])|(?<=[:=])[0-9a-f]{32,64}(?![\w/-])"
 )
 _SERVICE = re.compile(
@@ -25,7 +26,7 @@ _SERVICE = re.compile(
     r"|tushare|last\.?fm|steam\b|spotify|unsplash|pexels|giphy|ipinfo|maxmind|abuseipdb|virustotal|shodan|censys|hunter\.io|clearbit|deepl"
     r"|linode|vultr|hetzner|digital ?ocean|netlify|vercel|fly\.io|supabase|upstash|neon\b|planetscale|contentful|sanity|cloudinary|imgix|auth0|okta"
     r"|clerk\b|launchdarkly|statsig|snyk|sonarcloud|codecov|circleci|buildkite|travis|wandb|weights (?:&|and) biases|comet|langsmith|langfuse|helicone|mem0"
-    r"|百度|高德|腾讯|阿里|华为|火山|豆包|千问|通义|智谱|文心|千帆|混元|讯飞|月之暗面|百川|零一万物|阶跃|硅基流动|和风|心知|彩云|极光|个推|友盟|神策|七牛|又拍|云片"
+    r"|百度|高德|腾讯|阿里|华为|火山|twitch|豆包|千问|通义|智谱|文心|千帆|混元|讯飞|月之暗面|百川|零一万物|阶跃|硅基流动|和风|心知|彩云|极光|个推|友盟|神策|七牛|又拍|云片"
     r"|融云|环信|声网|网易云信|容联|聚合数据|天行|快递鸟|快递100|企业微信|公众号|小程序|微信支付|支付宝|钉钉|飞书|有道|搜狗|思必驰|出门问问|天气|地图|翻译"
     r"|\benv\b|\.env\b|\bconfig(?:ure[sd]?|uration)?\b|\bsubscription (?:one|for)\b|接入|配置|调用|环境变量|后台给的|控制台|填进?|填的",
     re.IGNORECASE,
@@ -42,7 +43,7 @@ _OTHER = re.compile(
 _BREAK = re.compile(r"[。；;！!？?\n]|\.\s")
 
 
-_LONG = re.compile(r"[A-Za-z0-9+/_-]{20}")
+_LONG = re.compile(r"[A-Za-z0-9+/_-]{16}")
 
 
 def find_bare_key(text: str) -> str | None:
@@ -53,7 +54,8 @@ def find_bare_key(text: str) -> str | None:
 
 
 def _is_bare_key(text: str, match: re.Match[str]) -> bool:
-    if not is_random_key(match.group()):
+    value = match.group()
+    if not is_random_key(value) or (len(value) < 20 and not is_strong(value)):
         return False
     before = _BREAK.split(text[max(0, match.start() - _AROUND) : match.start()])[-1]
     after = _BREAK.split(text[match.end() : match.end() + _AROUND])[0]

@@ -35,6 +35,7 @@ _NAMES = re.compile(
 )
 _SEPARATOR = re.compile(r"[-_./:+]")
 _SIGN = re.compile(r"[!@#$%^&*~+=?]")
+_ID = re.compile(r"[0-9a-fA-F-]{20,64}")
 _HEX = re.compile(r"[0-9a-f-]{8,}|[0-9A-F-]{8,}")
 _DIGIT_GROUPS = re.compile(r"(?:[A-Z]-)?(?:\d{4,20}|\d{3}[ -]\d{3})")
 _PASSPHRASE = re.compile(r"[a-z]{3,12}(?:([-_.])[a-z]{3,12})(?:\1[a-z]{3,12}){2,6}|(?:[a-z]{4,12}[-_.]){3,6}\d{2,4}")
@@ -133,7 +134,7 @@ def is_password(value: str) -> bool:
 def is_login_pair(value: str) -> bool:
     """What stands beside a user's name: neither a product with its number nor a word, nor an id that says so."""
     grades = grades_of(value)
-    if _NUMBERED_NAME.match(value) or is_placeholder(value) or Grade.PLAIN in grades:
+    if _NUMBERED_NAME.match(value) or is_placeholder(value) or Grade.PLAIN in grades or _ID.fullmatch(value):
         return False
     return bool(grades & {Grade.RANDOM, Grade.MADE}) or any(map(is_scrambled, _SEPARATOR.split(_trimmed(value))))
 
@@ -161,8 +162,8 @@ def is_scrambled(word: str) -> bool:
     """Letters that make no word and no camelCase name: `qnchejjm`, `AMCKCHpLld`, `VDJFB`."""
     if not (word.isalpha() and word.isascii() and 5 <= len(word) <= 24):
         return False
-    if word.islower():
-        return _HARD_TO_SAY.search(_ONE_SOUND.sub("t", word)) is not None
+    if word[1:].islower():
+        return _HARD_TO_SAY.search(_ONE_SOUND.sub("t", word.lower())) is not None
     if word.isupper():
         return len(_VOWEL.findall(word)) * 4 <= len(word) and word.lower() not in _SHORT_FORMS
     pieces = _CASE_PIECE.findall(word)
@@ -339,7 +340,7 @@ def _is_talk(value: str) -> bool:
 
 def _is_word(part: str) -> bool:
     if part.isalpha():
-        return not _is_jumbled(part)
+        return not _is_no_word(part)
     return (part.isdigit() and len(part) <= 4) or len(part) <= 3 or _NAMES.match(part) is not None
 
 

@@ -21,7 +21,7 @@ _PAIR = re.compile(r"[A-Za-z_][\w.@-]{1,30}[:/](?=[^\s/:])")
 _TOKEN = re.compile(r"\d{3}[ -]\d{3}(?![\d-])|[!-~]{4,200}")
 _OPENING = r"[\s\"'`「『《(（\[【<*]{0,4}"
 _HANDS_OVER = re.compile(
-    r"(?:\b(?:is|it'?s|its|was|are|to|as|now|being|remains?)|[:：=]|->|→|=>|设的|[是为為成叫即])(?:了|就|仍然|[那这這][个個]"
+    r"(?:\b(?:is|it'?s|its|was|are|to|as|now|being|remains?)|[:：=]|->|→|=>|设的|告诉你吧?|记一下|发给?你|[是为為成叫即])(?:了|就|仍然|[那这這][个個]"
     r"| still| just)?" + _OPENING + r"\Z",
     re.IGNORECASE,
 )
@@ -107,7 +107,7 @@ _VALUE_OF = r"""(?<![a-z])(?:with|uses?|typ(?:e|ed|ing)|enter(?:ed)?|try|it's|it
 _SPARE = r"""(?:recovery|backup|restore|rescue|emergency|scratch)[ -](?:key|code)s?|恢复(?:码|密钥|代码|金钥)
     |恢復碼|备用(?:码|验证码|代码)
     |备份(?:码|代码)|救援码|bitlocker|app\ password|应用(?:专用)?密码|authenticator|验证器|totp"""
-_SEED = r"""(?:seed|recovery|secret|backup|mnemonic)[ ](?:phrase|words)|mnemonic|助记词|助記詞|wallet|钱包
+_SEED = r"""(?<![a-z])seed[:：]|(?:seed|recovery|secret|backup|mnemonic)[ ](?:phrase|words)|mnemonic|助记词|助記詞|wallet|钱包
     |metamask|ledger|(?:12|24|twelve)\ words|(?:12|24|十二)个?(?:单词|词)"""
 
 WORDS: tuple[SecretWord, ...] = (
@@ -176,7 +176,7 @@ _SPARE_HINT = re.compile(
     "recovery|backup|restore|rescue|emergency|scratch|恢复|恢復|备用|备份|救援|bitlocker|app password|应用"
     "|auth|验证器|totp"
 )
-_SEED_HINT = re.compile("phrase|words|mnemonic|助记词|助記詞|wallet|钱包|metamask|ledger|词")
+_SEED_HINT = re.compile("seed[:：]|phrase|words|mnemonic|助记词|助記詞|wallet|钱包|metamask|ledger|词")
 # Without one of these nothing in the text can be a value.
 _WORTH = re.compile(
     r"\d{4}|\d{3}[ -]\d{3}|[A-Za-z!@#$%^&*~+=?_.-]\d|\d[A-Za-z!@#$%^&*~+=?_-]|[A-Za-z][!@#$%^&*~+=?]{1,4}[A-Za-z]"
