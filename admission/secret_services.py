@@ -32,7 +32,7 @@ _SERVICE = re.compile(
     re.IGNORECASE,
 )
 _OTHER = re.compile(
-    r"(?<![a-z])(?:commit|revision|revert(?:ed)?|sha-?\d{0,3}|md5|crc\d*|blake\w*|hash(?:es)?|digest|checksum|etag|trace(?:[ _-]?id|parent)?|span|request"
+    r"(?<![a-z])(?:commit|revision|revert(?:ed)?|sha-?\d{0,3}|md5|crc\d*|blake\w*|hash(?:es)?|digest|checksum|etag|trace(?:[ _-]?id|parent)?|span|request(?:[ _-]?id)?"
     r"|req|uuid|guid|(?<!app )(?<!key )id|ids|event|session|order|invoice|ticket|tracking|image|layer|container|docker|cid|zone|account|tenant|project|page|doc|document"
     r"|(?<!env )(?<!config )file|node|object|record|row|dashboard|build|run|job|branch|tag|tx|transaction|block|address|public|fingerprint|thumbprint|serial|device|model|weights"
     r"|dataset|bucket|key name|database|message|torrent|magnet|version|correlation|ray|git|github|gitlab|npm|pypi|integrity|certificate|cert|cache)(?![a-z])"

@@ -55,6 +55,8 @@ _NUMBERED_NAME = re.compile(
     r"(?:id|no|uid|rev|pr|issue|bug|task|room|win|rtx|gtx|rx|es|php|http|iso|rfc|gb|jira|ticket|order|v|q)[-_#]?\d",
     re.IGNORECASE,
 )
+# The name of an entry in a cache, `58653404:profile`.
+_ENTRY = re.compile(r"\d{1,20}(?::[a-z_]{2,20}){1,4}\Z")
 _CODED_NAME = re.compile(r"(?=\w*[A-Z])(?=\w*\d)\w{5,20}\.[a-z]{3,12}\Z")
 # A short form in capitals, or a word with a vowel in it.
 _CAMEL_WORD = re.compile(r"[A-Z]{3,}(?![a-z])|(?=[A-Z]?[a-z]{0,3}[aeiouyAEIOUY])[A-Z]?[a-z]{2,}(?<=[A-Za-z]{3})")
@@ -219,6 +221,7 @@ def grades_of(value: str) -> frozenset[Grade]:
         len(value) < 6
         or is_placeholder(value)
         or _is_named(value)
+        or _ENTRY.match(value)
         or (_ADDRESS.match(value) and not signed and not _CODED_NAME.match(value))
     ):
         return frozenset({Grade.MADE}) if _is_passphrase(value) else frozenset()

@@ -87,7 +87,7 @@ _KEY = r"""(?:api|access|account|auth|app|client|secret|private|signing|pre-?sha
     |(?<![a-z])(?:secret|token|api-?key|app_?secret|credential|secret_?access_?key
     |access_?key_?secret)s?(?![a-z_])|(?<![a-z])[sa]k(?![a-z])
     |令牌|私钥|私鑰|密钥|秘钥|密匙|金钥|金鑰|密鑰|凭证|凭据|授权码|激活码
-    |(?<!主键\ )(?<!primary\ )(?<!键词\ )(?<![a-z_-])key(?![a-z_-])"""
+    |(?<!主键\ )(?<!primary\ )(?<!partition\ )(?<!routing\ )(?<!foreign\ )(?<!cache\ )(?<!sort\ )(?<!键词\ )(?<![a-z_-])key(?![a-z_-])"""
 _CODE = r"""(?:verif(?:y|ication)|log-?in|sign-?in|security|confirmation|one[ -]time|2fa|mfa|two-factor
     |auth(?:entication)?)[ ](?:pass)?code
     |(?<![a-z])(?:2fa\ (?:is|says|shows|gives)
@@ -100,7 +100,7 @@ _PIN = r"""(?<![a-z])pin(?:[ ]?(?:code|number))?(?![a-z])|(?:alarm|door|gate|gar
     |(?:支付|取款|开机|银行卡
     |手机)密码|提取码|大门"""
 _WIFI = r"wi-?fi|wpa2?|pre-?shared\ key|network\ key|wlan|hotspot|ssid|无线|热点|home\ network|connect\ to"
-_OPEN = r"""open(?:s|ed)?(?:\ it)?\ with|(?:un)?lock(?:s|ed)|protected|加密|加了密|打开|remember|save|记一下|记住
+_OPEN = r"""(?:archive|zip|pdf)\ (?:needs|wants|takes)|open(?:s|ed)?(?:\ it)?\ with|(?:un)?lock(?:s|ed)|protected|加密|加了密|打开|remember|save|记一下|记住
     |(?:unzip|extract|decrypt|encrypt)(?:s|ed)?|解压|prompt(?:s|ed)?|get(?:s|ting)?(?:\ (?:you|me|us))?\ in(?:to)?"""
 _VALUE_OF = r"""(?<![a-z])(?:with|uses?|typ(?:e|ed|ing)|enter(?:ed)?|try|it's|it\ is|expired|(?:changed|set|reset)\ (?:it|that|this)\ to)(?![a-z])
     |[输试](?:入|一下|下)?|就是|还是|改成|换成|重置[成为]|设[成为]"""
@@ -149,7 +149,7 @@ WORDS: tuple[SecretWord, ...] = (
     ),
     SecretWord(
         "told_open",
-        "open|lock|protected|remember|save|unzip|extract|crypt|prompt|get|加密|加了密|打开|解压|记一下|记住",
+        "archive|zip|pdf|open|lock|protected|remember|save|unzip|extract|crypt|prompt|get|加密|加了密|打开|解压|记一下|记住",
         _words(_OPEN),
         _grades(),
         _grades(Grade.RANDOM),
@@ -180,7 +180,7 @@ _SEED_HINT = re.compile("seed[:：]|phrase|words|mnemonic|助记词|助記詞|wa
 # Without one of these nothing in the text can be a value.
 _WORTH = re.compile(
     r"\d{4}|\d{3}[ -]\d{3}|[A-Za-z!@#$%^&*~+=?_.-]\d|\d[A-Za-z!@#$%^&*~+=?_-]|[A-Za-z][!@#$%^&*~+=?]{1,4}[A-Za-z]"
-    r"|[a-z]([-_.])[a-z]{3,12}\1[a-z]|[a-z][A-Z][A-Za-z]{0,20}[a-z][A-Z]"
+    r"|[a-z]([-_.])[a-z]{3,12}\1[a-z]|[a-z][A-Z][A-Za-z]{0,20}[a-z][A-Z]|[a-z]_[A-Za-z]{5}|[a-z]-(?:[A-Z]{2}|[a-z]{5}(?![a-z]))"
 )
 _GROUPS = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z0-9]{3,10}(?:-[A-Za-z0-9]{3,10}){1,11}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){1,11}"
