@@ -33,11 +33,11 @@ _ASKED = frozenset(["password", "passphrase", "passcode", "phrase", "secret"])
 _WEAK_WORDS = frozenset(
     re.findall(
         r"\w+",
-        "admin apple asdfgh banana baseball basketball batman biscuit butterfly charlie cheese chocolate computer cookie"
-        " dragon flower football freedom ginger hannah hello hockey hunter iloveyou jennifer jessica jordan letmein lovely"
-        " master matrix michael michelle monkey mustang orange panda passw0rd pepper pokemon princess purple qazwsx qwerty"
-        " qwertyuiop shadow silver snoopy soccer spiderman starwars summer sunflower sunshine superman tigger trustno"
-        " welcome whatever winter woaini zxcvbn zxcvbnm",
+        "admin apple asdfgh banana baseball basketball batman biscuit butterfly charlie cheese chocolate computer"
+        " cookie dragon flower football freedom ginger hannah hello hockey hunter iloveyou jennifer jessica jordan"
+        " letmein lovely master matrix michael michelle monkey mustang orange panda passw0rd pepper pokemon"
+        " princess purple qazwsx qwerty qwertyuiop shadow silver snoopy soccer spiderman starwars summer sunflower"
+        " sunshine superman tigger trustno welcome whatever winter woaini zxcvbn zxcvbnm",
     )
 )
 
@@ -126,7 +126,7 @@ def is_base32(value: str) -> bool:
 
 
 def is_random_key(value: str) -> bool:
-    """A long run of letters and digits as no name has it: hexadecimal, in groups, or digits among letters of both cases."""
+    """Letters and digits as no name has them: hexadecimal, in groups, or digits among letters of both cases."""
     if is_placeholder(value) or not any(char.isdigit() for char in value) or entropy(value) < 2.8:
         return False
     return bool(_CODED.fullmatch(value) or (_MIXED.match(value) and not _READABLE.search(value)))

@@ -40,7 +40,8 @@ _HANDED_BACK = re.compile(
 _OTHER_VALUE = re.compile(
     r"(?:!(?:vault|ref|secret|env)\s.{0,24}|\b(?:commit|revert|revision|sha-?\d{0,3}|md5|hash|digest|checksum|etag|trace|request|uuid|guid|id|version|branch|tag"
     r"|ticket|port|model|image|column|table|file|page|error|status|order|extension|zip|postal|area|room|flight|address|promo"
-    r"|coupon|discount|country|exit|return|http)\b|public\ key|公钥|编号|单号|订单|版本|提交|校验值|校验和|指纹|分支|工单|请求id|端口|主键|模型|镜像|文件|错误码"
+    r"|coupon|discount|country|exit|return|http)\b|public\ key|公钥|编号|单号|订单|版本|提交|校验值|校验和|指纹|分支"
+    r"|工单|请求id|端口|主键|模型|镜像|文件|错误码"
     r"|状态码|哈希|第|约|至少|超过|最多|例如)[\s:：#是为=的了]{0,3}(?:\w{1,10}[\s:：#]{1,2})?\Z",
     re.IGNORECASE,
 )
@@ -76,7 +77,7 @@ def _grades(*grades: Grade) -> frozenset[Grade]:
     return frozenset(grades)
 
 
-_ENTRY = r"""pass(?:phrase|code)|pas+w+(?:or|ro|r|o)?d|(?<![a-z])(?:pwd?|psw|p/w|pass)(?![a-z])
+_ENTRY = r"""pass(?:phrase|code)|pas+w+(?:or|ro|r|o)?d|(?<![a-z])(?<!boarding\ )(?:pwd?|psw|p/w|pass)(?![a-z])
     |secret\ (?:word|phrase)|shared\ secret|redis\ auth|master(?=\ [=:])|[密迷][码碼]|口令|暗号|パスワード
     |(?<![a-z])mi\ ?ma\ (?:shi|is|:)|(?<![a-z])mm(?=[是：:])"""
 _LOGIN = r"""(?<![a-z])(?:log(?:s|ged|ging)?[ -]?in(?:to)?|sign[ -]?in|creds?|credentials|unlock(?:s|ed)?
@@ -87,7 +88,8 @@ _KEY = r"""(?:api|access|account|auth|app|client|secret|private|signing|pre-?sha
     |(?<![a-z])(?:secret|token|api-?key|app_?secret|credential|secret_?access_?key
     |access_?key_?secret)s?(?![a-z_])|(?<![a-z])[sa]k(?![a-z])
     |令牌|私钥|私鑰|密钥|秘钥|密匙|金钥|金鑰|密鑰|凭证|凭据|授权码|激活码
-    |(?<!主键\ )(?<!primary\ )(?<!partition\ )(?<!routing\ )(?<!foreign\ )(?<!cache\ )(?<!sort\ )(?<!键词\ )(?<![a-z_-])key(?![a-z_-])"""
+    |(?<!主键\ )(?<!primary\ )
+    (?<!partition\ )(?<!routing\ )(?<!foreign\ )(?<!cache\ )(?<!sort\ )(?<!键词\ )(?<![a-z_-])key(?![a-z_-])"""
 _CODE = r"""(?:verif(?:y|ication)|log-?in|sign-?in|security|confirmation|one[ -]time|2fa|mfa|two-factor
     |auth(?:entication)?)[ ](?:pass)?code
     |(?<![a-z])(?:2fa\ (?:is|says|shows|gives)
@@ -100,14 +102,17 @@ _PIN = r"""(?<![a-z])pin(?:[ ]?(?:code|number))?(?![a-z])|(?:alarm|door|gate|gar
     |(?:支付|取款|开机|银行卡
     |手机)密码|提取码|大门"""
 _WIFI = r"wi-?fi|wpa2?|pre-?shared\ key|network\ key|wlan|hotspot|ssid|无线|热点|home\ network|connect\ to"
-_OPEN = r"""(?:archive|zip|pdf)\ (?:needs|wants|takes)|open(?:s|ed)?(?:\ it)?\ with|(?:un)?lock(?:s|ed)|protected|加密|加了密|打开|remember|save|记一下|记住
+_OPEN = r"""(?:archive|zip|pdf)\ (?:needs|wants|takes)|open(?:s|ed)?(?:\ it)?\ with|(?:un)?lock(?:s|ed)|protected|加密
+    |加了密|打开|remember|save|记一下|记住
     |(?:unzip|extract|decrypt|encrypt)(?:s|ed)?|解压|prompt(?:s|ed)?|get(?:s|ting)?(?:\ (?:you|me|us))?\ in(?:to)?"""
-_VALUE_OF = r"""(?<![a-z])(?:with|uses?|typ(?:e|ed|ing)|enter(?:ed)?|try|it's|it\ is|expired|(?:changed|set|reset)\ (?:it|that|this)\ to)(?![a-z])
+_VALUE_OF = r"""(?<![a-z])(?:with|uses?|typ(?:e|ed|ing)|enter(?:ed)?|try|it's|it\ is|expired
+    |(?:changed|set|reset)\ (?:it|that|this)\ to)(?![a-z])
     |[输试](?:入|一下|下)?|就是|还是|改成|换成|重置[成为]|设[成为]"""
 _SPARE = r"""(?:recovery|backup|restore|rescue|emergency|scratch)[ -](?:key|code)s?|恢复(?:码|密钥|代码|金钥)
     |恢復碼|备用(?:码|验证码|代码)
     |备份(?:码|代码)|救援码|bitlocker|app\ password|应用(?:专用)?密码|authenticator|验证器|totp"""
-_SEED = r"""(?<![a-z])seed[:：]|(?:seed|recovery|secret|backup|mnemonic)[ ](?:phrase|words)|mnemonic|助记词|助記詞|wallet|钱包
+_SEED = r"""(?<![a-z])seed[:：]|(?:seed|recovery|secret|backup|mnemonic)[ ](?:phrase|words)|mnemonic|助记词|助記詞
+    |wallet|钱包
     |metamask|ledger|(?:12|24|twelve)\ words|(?:12|24|十二)个?(?:单词|词)"""
 
 WORDS: tuple[SecretWord, ...] = (

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from admission.secret_rule import rule_holds
+from admission.secret_services import find_bare_key
 from admission.secret_vendors import use_rules_of
 from admission.secret_words import WORDS, find_told_secret
 from admission.secrets import RULES, find_secret
@@ -106,7 +107,7 @@ WORDED = [
     ("letter_code", "Steam Guard code: 7QK4M"),
     ("config_login", f"machine files.example.com login ops password {PLAIN}"),
     ("config_login", f"requirepass {PLAIN}"),
-    ("config_login", f"db.example.com:5432:orders:erp:{PW}"),
+    ("pgpass_line", f"db.example.com:5432:orders:erp:{PW}"),
     ("login_pair", "GitLab root/mei" + "mei.2004"),
     ("sql_login", f"CREATE USER 'crm' IDENTIFIED BY '{PLAIN}';"),
     ("piped_password", f"echo '{PLAIN}' | sudo -S reboot"),
@@ -150,6 +151,112 @@ WORDED = [
     ("pin", "my PIN is 4821"),
     ("pin", "门禁密码 9527"),
 ]
+
+CRYPT = made(ALNUM + "./", 43)
+SCRAMBLED, WEAK, CODE = "qXvRmWtK" + "bZ", "coffee" + "_kRGMA", "818649"
+
+SHAPED += [
+    ("openssh_key_body", "b3BlbnNzaC1rZXktdjE" + "AAAAA" + made(ALNUM, 60)),
+    ("nostr_key", "nsec1" + made(string.ascii_lowercase + string.digits, 58)),
+    ("password_hash", "$" + "6$" + made(ALNUM, 16) + "$" + CRYPT * 2),
+    ("password_hash", "$" + "y$j9T$" + made(ALNUM, 22) + "$" + CRYPT),
+    ("password_hash", "$" + "2b$12$" + made(ALNUM, 53)),
+    ("password_hash", "$" + "argon2id$v=19$m=65536,t=3,p=4$" + made(ALNUM, 22) + "$" + made(ALNUM, 43)),
+    ("password_hash", "$" + "P$B" + made(ALNUM, 31)),
+    ("password_hash", "{SS" + "HA}" + made(ALNUM, 32)),
+    ("stored_hash", "postgres: md5" + made(HEX, 32)),
+    ("stored_hash", "NTLM hash " + made(HEX, 32)),
+    ("short_prefix", "sk" + "_" + made(HEX, 48)),
+    ("short_prefix", "cal" + "_live_" + made(HEX, 32)),
+    ("long_prefix", "abcd" + "_" + made(ALNUM, 40)),
+    ("hook_path", "https://hooks.zapier.com/hooks/" + "catch/1234567/a1b2c3d/"),
+    ("hook_path", "https://chat.example.com/hooks/" + made(string.ascii_lowercase, 26)),
+    ("link_secret", "https://app.example.com/reset-password/" + made(ALNUM, 40)),
+    ("link_secret", "https://mainnet.infura.io/v3/" + made(HEX, 32)),
+    ("key_material", "xp" + "rv9s21ZrQH143K" + made(BASE58, 97)),
+    ("key_material", '{"kty": "oct", "k": "' + made(ALNUM, 43) + '"}'),
+    ("otpauth", "otpauth://totp/GitHub:me?" + "secret=" + made("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)),
+]
+
+WORDED += [
+    ("signed_url", "https://a.blob.core.windows.net/c/f?sv=2022-11-02&sp=r&" + "sig=" + made(ALNUM, 43) + "%3D"),
+    ("env_password", "DB_PASSWORD=" + WEAK),
+    ("env_password", "DB_PASSWORD: silver-jjamg"),
+    ("env_password", "PASS=" + SCRAMBLED),
+    ("name_assignment", "redis.password=" + WEAK),
+    ("web_login", f"curl -u admin:{WEAK} https://ci.example.com"),
+    ("web_login", f"wget --http-password={WEAK} https://ci.example.com"),
+    ("database_login", f"mysql -u root -p{WEAK} shop"),
+    ("database_login", f"redis-cli -h cache -a {WEAK} ping"),
+    ("shell_login", f"sshpass -p {WEAK} ssh root@db"),
+    ("shell_login", f"rabbitmqctl add_user shop {WEAK}"),
+    ("service_login", f"docker login -u ops -p {WEAK} registry.example.com"),
+    ("service_login", f"smbclient //nas/share -U ops%{WEAK}"),
+    ("sql_login", f"SET PASSWORD FOR 'crm'@'%' = '{WEAK}'"),
+    ("piped_password", f'expect "password:"; send "{WEAK}{chr(92)}r"'),
+    ("password_option", f"svn co https://svn.example.com --username ops --password {WEAK}"),
+    ("oracle_login", f"app/{WEAK}@//db:1521/ORCL"),
+    ("kept_login", f"login ops{chr(10)}password {SCRAMBLED}"),
+    ("sealed_value", "kind: Secret\ndata:\n  password: " + made(ALNUM, 20)),
+    ("vendor_header", "DD-API-KEY: " + made(HEX, 32)),
+    ("basic_login", "Basic " + "b3BzOlhrOS1jYW5hcnktNzc="),
+    ("session_told", "session id is " + made(HEX, 40)),
+    ("session_told", "用这个 sid " + made(HEX, 32)),
+    ("ldap_bind", f"cn=admin,dc=example {SCRAMBLED}"),
+    ("told_hash", "密码的 sha256 是 " + made(HEX, 64)),
+    ("message_code", "短信来了，" + CODE),
+    ("message_code", f"got a text: {CODE}. Enter that as the code"),
+    ("shown_code", f"Okta says {CODE}"),
+    ("shown_code", f"It says {CODE}, type that"),
+    ("shown_code", f"登录的时候输 {CODE}，一分钟后失效"),
+    ("steam_guard", "Steam Guard: KXMQM"),
+    ("dashed_code", "WhatsApp code: 495-863"),
+    ("code_named_next", f"{CODE}. Enter that as the code"),
+    ("code_in_time", f"{CODE}，五分钟内有效"),
+    ("code_list", "备用码：28706091、57314482、90352217"),
+    ("code_list", "backup codes:\n1. 28706091\n2. 57314482"),
+    ("sign_in_pair", f"Sign in with deploy and {PW}"),
+    ("sign_in_pair", "new credentials are deploy and hammer-hwkbm!"),
+    ("handed_instead", "旧密码 " + SCRAMBLED),
+    ("given_instead", f"they gave me {PW} instead"),
+    ("used_instead", f"use {PW} instead"),
+    ("password_beside", "密码 " + SCRAMBLED),
+    ("weak_word", "the password is just sunshine"),
+    ("quoted_phrase", 'the vault opens with "harbour biscuit copper quartz"'),
+    ("bare_phrase", "密码短语：harbour biscuit copper quartz"),
+    ("bare_phrase", "use the words harbour biscuit copper quartz as the password"),
+    ("device_code", "phone unlocks with 312019"),
+    ("device_code", "入户门 219392#"),
+    ("device_code", "拉杆箱密码 847"),
+    ("pin", "银行密码就是生日 847638"),
+    ("security_answer", "密保答案：旺财"),
+    ("security_answer", "the answer to my security question: Marigold"),
+    ("security_fact", "security question (mother's maiden name) = Novak"),
+    ("login_beside", f"jsmith / {PW}"),
+    ("known_user_pair", "Jenkins: deploy / lemon-s88er"),
+    ("place_login", f"远程桌面 deploy {PW}"),
+    ("spelled_out", "the password is h, k, 7, q, 2, m, capital Z"),
+    ("kept_words", f"keep this for me: {SEED}"),
+    ("words_alone", SEED),
+    ("scanned_seed", "扫不了码就手动输入 JBSWY3DPEHPK3PXP"),
+    ("card_and_date", "4539 1488 0343 6467 09/28"),
+    ("code_on_card", "背面三位 331"),
+]
+
+BARE = [
+    f"Datadog 接入了，{made(HEX, 32)}",
+    f"Azure OpenAI: {made(HEX, 32)}, endpoint eastus2",
+    f"for Cloudflare use {B64}",
+    f"火山引擎接入用 {UUID}",
+    f"put {made(HEX, 48)} in the env file",
+    f"Mailgun is {made(HEX, 32)}-{made(HEX, 8)}-{made(HEX, 8)}",
+]
+
+
+@pytest.mark.parametrize("text", BARE)
+def test_a_bare_key_is_found_by_the_name_of_its_service(text: str) -> None:
+    assert find_bare_key(text) == "bare_key"
+    assert find_secret(text) is not None
 
 
 TOLD = [
