@@ -68,6 +68,16 @@ _HARD_TO_SAY = re.compile(
     r"q(?!u|l|tt|\Z)|[bcdfghjklmnpqrstvwxz]{5}|[jv][bcdfgjkmnpqtvwxz]|z[bcdfgjkmnpqtvwx]|x[bdfgjkmnqvwxz]"
     r"|[cfghklmpqrtvwxz]j|(?:[bcdfghjklmnpqrstvwxz]{4}.*){2}"
 )
+# Two consonants that words and common names of software begin or end with; no word has others there.
+_BEGINS_WELL = re.compile(
+    r".?[aeiouy]|[bcfgkpsv]l|[bcdfgkpstw]r|[cgkprstwzs]h|[gkps]n|[st]w|s[ckmpqtv]|dw|ph|ps|qu|ts|tz|mc|ng|ss|ff|gm|gp|js|mk|ml"
+    r"|mq|my|db|dn|fs|nv|pd|pg|py|ql|rs|tm|tk|vm|vp|xm|kw|http"
+)
+_ENDS_WELL = re.compile(
+    r".*(?:[aeiouy]|[aeiouy].|w.|[bcdfgkmnprtvwhl][s]|ss|ll|ff|tt|nn|mm|dd|gg|rr|zz|c[kht]|[stpghr]h|[fpxshd]t|s[kpm]"
+    r"|h[mt]|l[dfkmnptbc]|m[bnp]|n[cdgktxz]|r[bcdfgklmnptvx]|tz|pg|tl|gn|ql|db|xp)"
+)
+_SOFTWARE = frozenset(["ffmpeg", "https", "kwargs", "librabbitmq", "mlflow", "networkx", "objc", "pgbouncer", "pyodbc"])
 # Two letters that are one sound.
 _ONE_SOUND = re.compile(r"[cstpgw]h|ck|ng")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -165,13 +175,21 @@ def is_scrambled(word: str) -> bool:
     if not (word.isalpha() and word.isascii() and 5 <= len(word) <= 24):
         return False
     if word[1:].islower():
-        return _HARD_TO_SAY.search(_ONE_SOUND.sub("t", word.lower())) is not None
+        return _is_hard_to_say(word.lower())
     if word.isupper():
         return len(_VOWEL.findall(word)) * 4 <= len(word) and word.lower() not in _SHORT_FORMS
     pieces = _CASE_PIECE.findall(word)
     if sum(len(piece) == 1 or not _VOWEL.search(piece) for piece in pieces) < 2:
         return False
     return _is_jumbled(word) or _odd(pieces) or (len(word) <= 16 and len(pieces) >= 3 and len(pieces) * 4 >= len(word))
+
+
+def _is_hard_to_say(word: str) -> bool:
+    if word in _SOFTWARE:
+        return False
+    if not _BEGINS_WELL.match(word) or not _ENDS_WELL.fullmatch(word):
+        return True
+    return _HARD_TO_SAY.search(_ONE_SOUND.sub("t", word)) is not None
 
 
 def is_shaped(value: str) -> bool:
