@@ -143,6 +143,9 @@ def unavailable(exc: Exception) -> TransientError:
     return TransientError(Backend.DATABASE_UNAVAILABLE, type(cause).__name__)
 
 
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:scope, 0))")
+
+
 def lock_scope(connection: Connection, scope_key: str) -> None:
     """Serialise everything that orders or publishes within one scope, until the transaction ends."""
-    connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:scope, 0))"), {"scope": scope_key})
+    connection.execute(_LOCK, {"scope": scope_key})

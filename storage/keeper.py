@@ -6,7 +6,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from domain.candidate import JsonValue
@@ -30,11 +30,29 @@ from storage.maintenance import expire
 from storage.memory_rows import SCHEMA_VERSION, insert_memories, write_audit, write_history
 from storage.rows import memory_item
 from storage.runs import mark_managed
-from storage.tables import AuditRow, HistoryRow, MemoryRow
+from storage.tables import AuditRow, HistoryRow, MemoryRow, text_of
 
 ACTIVE, ARCHIVED = "active", "archived"
 # What stops being true of a memory whose text a person has changed.
 _OF_THE_OLD_TEXT = ("evidence", EVIDENCE_MAC)
+
+_THIS = MemoryRow.id == bindparam("this_memory")
+_ITEM = select(MemoryRow.id, MemoryRow.payload).where(_THIS)
+_LOCKED = _ITEM.with_for_update()
+# Sets the columns that it is given.
+_CHANGE = update(MemoryRow).where(_THIS)
+_HISTORY = select(HistoryRow.__table__).where(HistoryRow.memory_id == bindparam("this_memory"))
+_INSERT_HISTORY = insert(HistoryRow)
+_INSERT_AUDIT = insert(AuditRow).inline()
+_SAME_TEXT = (
+    select(MemoryRow.id)
+    .where(
+        text_of(MemoryRow.payload, "user_id") == bindparam("scope"),
+        text_of(MemoryRow.payload, "hash") == bindparam("hash"),
+        text_of(MemoryRow.payload, "status").is_distinct_from("expired"),
+    )
+    .limit(1)
+)
 
 
 class SqlMemoryKeeper:
@@ -92,17 +110,16 @@ class SqlMemoryKeeper:
 
     def item(self, scope: Scope, memory_id: str) -> MemoryItem | None:
         """One memory of the scope, whatever its status."""
-        with self._database.transaction() as connection:
-            statement = select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == uuid.UUID(memory_id))
-            row = connection.execute(statement).one_or_none()
+        with self._database.statement() as connection:
+            row = connection.execute(_ITEM, {"this_memory": uuid.UUID(memory_id)}).one_or_none()
         return memory_item(row) if row is not None and row.payload.get("user_id") == scope.key else None
 
     def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry] | None:
         """Every change of a memory of the scope, oldest first; None when the scope has none of this id."""
         if self.item(scope, memory_id) is None:
             return None
-        with self._database.transaction() as connection:
-            rows = connection.execute(select(HistoryRow.__table__).where(HistoryRow.memory_id == memory_id)).all()
+        with self._database.statement() as connection:
+            rows = connection.execute(_HISTORY, {"this_memory": memory_id}).all()
         entries = [
             HistoryEntry(row.event, row.old_memory, row.new_memory, row.updated_at or row.created_at) for row in rows
         ]
@@ -118,15 +135,14 @@ class SqlMemoryKeeper:
             if row.payload.get("status", ACTIVE) == status:
                 return Changed(ChangeStatus.UNCHANGED, memory_id)
             payload = {**row.payload, "status": status, "updated_at": _now()}
-            connection.execute(update(MemoryRow).where(MemoryRow.id == row.id).values(payload=payload))
+            connection.execute(_CHANGE, {"this_memory": row.id, "payload": payload})
             operation = "archive" if status == ARCHIVED else "restore"
             _note(connection, row, operation, writer)
         return Changed(ChangeStatus.ARCHIVED if status == ARCHIVED else ChangeStatus.RESTORED, memory_id)
 
 
 def _locked(connection: Connection, memory_id: str) -> Any:
-    statement = select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == uuid.UUID(memory_id)).with_for_update()
-    return connection.execute(statement).one_or_none()
+    return connection.execute(_LOCKED, {"this_memory": uuid.UUID(memory_id)}).one_or_none()
 
 
 def _refusal(row: Any, scope: Scope, memory_id: str) -> Changed | None:
@@ -163,47 +179,39 @@ def _rewrite(
         lift(connection, made, wording.text)
         old = str(row.payload.get("data") or "")
         mark_forgotten(connection, made, [(memory_id, old, row.payload.get(EVIDENCE_MAC))] if old else [])
-    connection.execute(update(MemoryRow).where(MemoryRow.id == row.id).values(values))
-    connection.execute(
-        insert(HistoryRow).values(
-            id=uuid.uuid4(),
-            memory_id=memory_id,
-            old_memory=row.payload.get("data"),
-            new_memory=payload["data"],
-            event="UPDATE",
-            created_at=_time(payload.get("created_at")),
-            updated_at=datetime.now(UTC),
-            role=payload.get("attributed_to"),
-        )
-    )
+    connection.execute(_CHANGE, {"this_memory": row.id, **values})
+    entry = {
+        "id": uuid.uuid4(),
+        "memory_id": memory_id,
+        "old_memory": row.payload.get("data"),
+        "new_memory": payload["data"],
+        "event": "UPDATE",
+        "created_at": _time(payload.get("created_at")),
+        "updated_at": datetime.now(UTC),
+        "role": payload.get("attributed_to"),
+    }
+    connection.execute(_INSERT_HISTORY, entry)
     _note(connection, row, "update", writer, after={"data": payload["data"]})
 
 
 def _note(
     connection: Connection, row: Any, operation: str, writer: Writer, after: dict[str, JsonValue] | None = None
 ) -> None:
-    connection.execute(
-        insert(AuditRow).values(
-            memory_id=row.id,
-            scope=row.payload["user_id"],
-            operation=operation,
-            operator_type=writer.kind,
-            operator=writer.name,
-            reason=writer.reason,
-            before={"data": row.payload.get("data")} if after else None,
-            after=after,
-        )
-    )
+    line = {
+        "memory_id": row.id,
+        "scope": row.payload["user_id"],
+        "operation": operation,
+        "operator_type": writer.kind,
+        "operator": writer.name,
+        "reason": writer.reason,
+        "before": {"data": row.payload.get("data")} if after else None,
+        "after": after,
+    }
+    connection.execute(_INSERT_AUDIT, line)
 
 
 def _same_text(connection: Connection, scope: str, text: str) -> str | None:
-    payload = MemoryRow.payload
-    statement = select(MemoryRow.id).where(
-        payload["user_id"].astext == scope,
-        payload["hash"].astext == content_hash(text),
-        payload["status"].astext.is_distinct_from("expired"),
-    )
-    found = connection.execute(statement.limit(1)).scalar_one_or_none()
+    found = connection.execute(_SAME_TEXT, {"scope": scope, "hash": content_hash(text)}).scalar_one_or_none()
     return str(found) if found else None
 
 

@@ -22,14 +22,14 @@ from storage.database import Database
 from storage.entities import entity_key
 from storage.memories import shown_metadata, visible
 from storage.rows import memory_item
-from storage.tables import EntityRow, MemoryRow
+from storage.tables import EntityRow, MemoryRow, text_of
 from storage.traces import of_scope
 
 ACTIVE = "active"
 _PAYLOAD = MemoryRow.payload
-_CREATED = func.coalesce(_PAYLOAD["created_at"].astext, "")
+_CREATED = func.coalesce(text_of(_PAYLOAD, "created_at"), "")
 _UNKNOWN_VALUE = "22023"
-_STATUS = func.coalesce(_PAYLOAD["status"].astext, ACTIVE)
+_STATUS = func.coalesce(text_of(_PAYLOAD, "status"), ACTIVE)
 
 
 class SqlMemoryListing:
@@ -52,29 +52,31 @@ class SqlMemoryListing:
 
     def overview(self, scope: Scope, *, time_zone: str, days: int) -> Overview:
         """Totals and, for each of the last days of the user's time zone, how many were added."""
-        day = func.to_char(func.timezone(time_zone, _instant(_PAYLOAD["created_at"].astext)), "YYYY-MM-DD")
+        day = func.to_char(func.timezone(time_zone, _instant(text_of(_PAYLOAD, "created_at"))), "YYYY-MM-DD")
         since = func.date_trunc("day", func.timezone(time_zone, func.now())) - func.make_interval(0, 0, 0, days - 1)
-        is_recent = func.timezone(time_zone, _instant(_PAYLOAD["created_at"].astext)) >= since
+        is_recent = func.timezone(time_zone, _instant(text_of(_PAYLOAD, "created_at"))) >= since
         with self._database.transaction() as connection, _known_zone():
             by_status = _counted(connection, scope, _STATUS)
-            by_type = _counted(connection, scope, func.coalesce(_PAYLOAD["type"].astext, "none"), _STATUS == ACTIVE)
-            by_source = _counted(connection, scope, func.coalesce(_PAYLOAD["source"].astext, "none"), _STATUS == ACTIVE)
+            by_type, by_source = (
+                _counted(connection, scope, func.coalesce(text_of(_PAYLOAD, key), "none"), _STATUS == ACTIVE)
+                for key in ("type", "source")
+            )
             trend = _counted(connection, scope, day, _STATUS == ACTIVE, is_recent)
             latest = connection.execute(
-                select(func.max(_PAYLOAD["updated_at"].astext)).where(of_scope(scope.key))
+                select(func.max(text_of(_PAYLOAD, "updated_at"))).where(of_scope(scope.key))
             ).scalar_one()
         return Overview(by_status, by_type, by_source, dict(sorted(trend.items())), latest)
 
     def topics(self, scope: Scope, *, limit: int) -> list[Topic]:
         """The names that the user's active memories mention most, merged by spelling, with the latest mention."""
         linked = func.jsonb_array_elements_text(EntityRow.payload["linked_memory_ids"]).table_valued("value")
-        name, kind = EntityRow.payload["data"].astext, EntityRow.payload["entity_type"].astext
+        name, kind = text_of(EntityRow.payload, "data"), text_of(EntityRow.payload, "entity_type")
         statement = (
             select(name, kind, cast(MemoryRow.id, Text), _CREATED)
             .select_from(EntityRow)
             .join(linked, text("true"))
             .join(MemoryRow, cast(MemoryRow.id, Text) == linked.c.value)
-            .where(EntityRow.payload["user_id"].astext == scope.key, *visible(scope))
+            .where(text_of(EntityRow.payload, "user_id") == scope.key, *visible(scope))
         )
         with self._database.transaction() as connection:
             rows = connection.execute(statement).all()
@@ -113,9 +115,9 @@ def _known_zone() -> Iterator[None]:
 
 
 def _conditions(wanted: ItemFilter) -> list[Any]:
-    found: list[Any] = [_STATUS.in_(wanted.statuses or (ACTIVE,)), _PAYLOAD["data"].astext.is_not(None)]
-    created = _instant(_PAYLOAD["created_at"].astext)
-    for column, values in ((_PAYLOAD["type"].astext, wanted.types), (_PAYLOAD["source"].astext, wanted.sources)):
+    found: list[Any] = [_STATUS.in_(wanted.statuses or (ACTIVE,)), text_of(_PAYLOAD, "data").is_not(None)]
+    created = _instant(text_of(_PAYLOAD, "created_at"))
+    for column, values in ((text_of(_PAYLOAD, "type"), wanted.types), (text_of(_PAYLOAD, "source"), wanted.sources)):
         if values:
             found.append(column.in_(values))
     if wanted.since is not None:
@@ -124,7 +126,7 @@ def _conditions(wanted: ItemFilter) -> list[Any]:
         found.append(created < wanted.until)
     if wanted.text is not None:
         # autoescape: a percent sign that a user types is a percent sign.
-        found.append(_PAYLOAD["data"].astext.icontains(wanted.text, autoescape=True))
+        found.append(text_of(_PAYLOAD, "data").icontains(wanted.text, autoescape=True))
     return found
 
 

@@ -17,6 +17,9 @@ from storage.rows import staged_payload
 from storage.tables import AuditRow, HistoryRow, MemoryRow
 
 SCHEMA_VERSION = 2
+_INSERT_NEW = pg_insert(MemoryRow).on_conflict_do_nothing().returning(MemoryRow.id)
+_INSERT_HISTORY = insert(HistoryRow)
+_INSERT_AUDIT = insert(AuditRow)
 
 
 def insert_memories(connection: Connection, origin: Origin, facts: Sequence[StagedFact]) -> set[str]:
@@ -24,8 +27,7 @@ def insert_memories(connection: Connection, origin: Origin, facts: Sequence[Stag
     if not facts:
         return set()
     rows = [{"id": fact.id, "vector": list(fact.vector), "payload": memory_payload(origin, fact)} for fact in facts]
-    statement = pg_insert(MemoryRow).on_conflict_do_nothing().returning(MemoryRow.id)
-    return {str(memory_id) for (memory_id,) in connection.execute(statement, rows)}
+    return {str(memory_id) for (memory_id,) in connection.execute(_INSERT_NEW, rows)}
 
 
 def memory_payload(origin: Origin, fact: StagedFact) -> dict[str, JsonValue]:
@@ -68,7 +70,7 @@ def write_history(connection: Connection, facts: Sequence[StagedFact]) -> None:
         }
         for fact in facts
     ]
-    connection.execute(insert(HistoryRow), rows)
+    connection.execute(_INSERT_HISTORY, rows)
 
 
 def write_audit(connection: Connection, origin: Origin, operation: str, facts: Sequence[StagedFact]) -> None:
@@ -87,4 +89,4 @@ def write_audit(connection: Connection, origin: Origin, operation: str, facts: S
         }
         for fact in facts
     ]
-    connection.execute(insert(AuditRow), rows)
+    connection.execute(_INSERT_AUDIT, rows)

@@ -42,7 +42,6 @@ def test_the_comparison_notices_a_column_that_is_not_in_the_models(empty_url: st
     "index",
     [
         "poco_memories_hnsw_idx",
-        "poco_memories_entities_hnsw_idx",
         "poco_memories_text_lemmatized_idx",
         "ix_poco_memories_user_id",
         "ix_poco_memories_created_at",
