@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from domain.facts import EntityType
@@ -77,3 +80,13 @@ def test_the_number_of_entities_is_bounded() -> None:
 
 def test_vectors_are_left_to_the_embedder() -> None:
     assert all(entity.vector == () for entity in recognise("“飞书”"))
+
+
+def test_a_fact_without_a_capital_or_technical_word_needs_no_language_model() -> None:
+    told = "import sys; from nlp.entities import recognise; print(recognise(sys.argv[1]), 'spacy' in sys.modules)"
+    shown = [
+        subprocess.run([sys.executable, "-c", told, text], capture_output=True, text=True, check=True).stdout.strip()
+        for text in ("User prefers short reports", "User prefers redis", "User prefers reports by Anna")
+    ]
+    assert [line.rpartition(" ")[2] for line in shown] == ["False", "True", "True"]
+    assert [len(line) > len("[] True") + 1 for line in shown] == [False, True, True]
