@@ -21,6 +21,7 @@ from storage.database import Database, lock_scope
 from storage.entities import unlink
 from storage.forgotten import EVIDENCE_MAC, Marker, mark_forgotten, marker
 from storage.ledger import end_job
+from storage.rows import owner_of, text_of
 from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, StagedRow
 from storage.traces import (
     has_content,
@@ -57,7 +58,7 @@ class SqlEraser:
             row = connection.execute(
                 select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == key).with_for_update()
             ).one_or_none()
-            if row is None or (row.payload.get("user_id") or "") != scope:
+            if row is None or (owner_of(row.payload) or "") != scope:
                 return Changed(ChangeStatus.NOT_FOUND if row is None else ChangeStatus.FORBIDDEN, memory_id)
             what = target(connection, scope, memory_id)
             before = traces_of_memory(connection, scope, what)
@@ -151,7 +152,7 @@ def _erase(connection: Connection, scope: str, rows: Sequence[Any], made: Marker
     connection.execute(delete(MemoryRow).where(MemoryRow.id.in_(ids)))
     connection.execute(update(AuditRow).where(AuditRow.memory_id.in_(ids)).values(**_NO_TEXT))
     unlink(connection, scope, names)
-    texts = [(str(row.id), str(row.payload.get("data") or ""), row.payload.get(EVIDENCE_MAC)) for row in rows]
+    texts = [(str(row.id), text_of(row.payload), row.payload.get(EVIDENCE_MAC)) for row in rows]
     mark_forgotten(connection, made, [entry for entry in texts if entry[1]])
     line = {"scope": scope, "operation": "forget", "operator_type": writer.kind, "operator": writer.name}
     connection.execute(insert(AuditRow), [{**line, "memory_id": key, "reason": writer.reason} for key in ids])

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import Connection, DateTime, Text, and_, case, cast, func, literal, select, text, tuple_
@@ -17,18 +20,17 @@ from domain.errors import InvalidField
 from domain.lifecycle import ItemFilter, ItemPage, Overview, Topic
 from domain.memory import Neighbour
 from domain.scope import Scope
-from domain.text import storable
 from storage.database import Database
 from storage.entities import entity_key
-from storage.memories import shown_metadata, visible
+from storage.memories import neighbour, visible
 from storage.rows import memory_item
 from storage.tables import EntityRow, MemoryRow
 from storage.traces import of_scope
 
 ACTIVE = "active"
 _PAYLOAD = MemoryRow.payload
-_CREATED = func.coalesce(_PAYLOAD["created_at"].astext, "")
 _UNKNOWN_VALUE = "22023"
+_SECONDS = re.compile(r"-?\d{1,15}(?:\.\d{1,6})?", re.ASCII)
 _STATUS = func.coalesce(_PAYLOAD["status"].astext, ACTIVE)
 
 
@@ -40,11 +42,12 @@ class SqlMemoryListing:
 
     def page(self, scope: Scope, wanted: ItemFilter, *, limit: int, cursor: str | None = None) -> ItemPage:
         """Up to `limit` memories, the latest first; what is written meanwhile shifts no later page."""
-        statement = select(MemoryRow.id, _PAYLOAD).where(of_scope(scope.key), *_conditions(wanted))
+        age = func.coalesce(func.extract("epoch", _instant("created_at")), 0)
+        statement = select(MemoryRow.id, _PAYLOAD, age.label("age")).where(of_scope(scope.key), *_conditions(wanted))
         if cursor is not None:
             created, key = _place(cursor)
-            statement = statement.where(tuple_(_CREATED, MemoryRow.id) < tuple_(literal(created), literal(key)))
-        statement = statement.order_by(_CREATED.desc(), MemoryRow.id.desc()).limit(limit + 1)
+            statement = statement.where(tuple_(age, MemoryRow.id) < tuple_(literal(created), literal(key)))
+        statement = statement.order_by(age.desc(), MemoryRow.id.desc()).limit(limit + 1)
         with self._database.transaction() as connection:
             rows = connection.execute(statement).all()
         more = _cursor(rows[limit - 1]) if len(rows) > limit else None
@@ -52,25 +55,25 @@ class SqlMemoryListing:
 
     def overview(self, scope: Scope, *, time_zone: str, days: int) -> Overview:
         """Totals and, for each of the last days of the user's time zone, how many were added."""
-        day = func.to_char(func.timezone(time_zone, _instant(_PAYLOAD["created_at"].astext)), "YYYY-MM-DD")
+        local = func.timezone(time_zone, _instant("created_at"))
+        day = func.to_char(local, "YYYY-MM-DD")
         since = func.date_trunc("day", func.timezone(time_zone, func.now())) - func.make_interval(0, 0, 0, days - 1)
-        is_recent = func.timezone(time_zone, _instant(_PAYLOAD["created_at"].astext)) >= since
         with self._database.transaction() as connection, _known_zone():
             by_status = _counted(connection, scope, _STATUS)
             by_type = _counted(connection, scope, func.coalesce(_PAYLOAD["type"].astext, "none"), _STATUS == ACTIVE)
             by_source = _counted(connection, scope, func.coalesce(_PAYLOAD["source"].astext, "none"), _STATUS == ACTIVE)
-            trend = _counted(connection, scope, day, _STATUS == ACTIVE, is_recent)
+            trend = _counted(connection, scope, day, _STATUS == ACTIVE, local >= since)
             latest = connection.execute(
-                select(func.max(_PAYLOAD["updated_at"].astext)).where(of_scope(scope.key))
+                select(func.max(_instant("updated_at"))).where(of_scope(scope.key))
             ).scalar_one()
-        return Overview(by_status, by_type, by_source, dict(sorted(trend.items())), latest)
+        return Overview(by_status, by_type, by_source, dict(sorted(trend.items())), latest and latest.isoformat())
 
     def topics(self, scope: Scope, *, limit: int) -> list[Topic]:
         """The names that the user's active memories mention most, merged by spelling, with the latest mention."""
         linked = func.jsonb_array_elements_text(EntityRow.payload["linked_memory_ids"]).table_valued("value")
         name, kind = EntityRow.payload["data"].astext, EntityRow.payload["entity_type"].astext
         statement = (
-            select(name, kind, cast(MemoryRow.id, Text), _CREATED)
+            select(name, kind, cast(MemoryRow.id, Text), _instant("created_at"))
             .select_from(EntityRow)
             .join(linked, text("true"))
             .join(MemoryRow, cast(MemoryRow.id, Text) == linked.c.value)
@@ -86,19 +89,16 @@ class SqlMemoryListing:
         own = select(MemoryRow.vector).where(MemoryRow.id == key, of_scope(scope.key))
         with self._database.transaction() as connection:
             row = connection.execute(own).one_or_none()
-            if row is None:
-                return None
+            if row is None or row.vector is None:
+                return None if row is None else []
             distance = MemoryRow.vector.cosine_distance(row.vector)
             near = connection.execute(
                 select(MemoryRow.id, _PAYLOAD, (1 - distance).label("similarity"))
-                .where(*visible(scope), MemoryRow.id != key)
+                .where(*visible(scope), MemoryRow.vector.is_not(None), MemoryRow.id != key)
                 .order_by(distance)
                 .limit(limit)
-            ).all()
-        return [
-            Neighbour(str(row.id), row.payload["data"], float(row.similarity), shown_metadata(row.payload))
-            for row in near
-        ]
+            )
+            return [neighbour(row) for row in near]
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def _known_zone() -> Iterator[None]:
 
 def _conditions(wanted: ItemFilter) -> list[Any]:
     found: list[Any] = [_STATUS.in_(wanted.statuses or (ACTIVE,)), _PAYLOAD["data"].astext.is_not(None)]
-    created = _instant(_PAYLOAD["created_at"].astext)
+    created = _instant("created_at")
     for column, values in ((_PAYLOAD["type"].astext, wanted.types), (_PAYLOAD["source"].astext, wanted.sources)):
         if values:
             found.append(column.in_(values))
@@ -128,10 +128,11 @@ def _conditions(wanted: ItemFilter) -> list[Any]:
     return found
 
 
-def _instant(column: Any) -> Any:
-    """A stored time as an instant; NULL for what another program wrote and is none."""
-    is_time = func.pg_input_is_valid(column, "timestamptz")
-    return case((and_(column.is_not(None), is_time), cast(column, DateTime(timezone=True))))
+def _instant(key: str) -> Any:
+    """A stored time as an instant; NULL for what another program wrote and is none, such as `now` or `infinity`."""
+    column = _PAYLOAD[key].astext
+    is_time = and_(column.regexp_match(r"^\d"), func.pg_input_is_valid(column, "timestamptz"))
+    return case((is_time, cast(column, DateTime(timezone=True))))
 
 
 def _counted(connection: Connection, scope: Scope, column: Any, *where: Any) -> dict[str, int]:
@@ -142,28 +143,39 @@ def _counted(connection: Connection, scope: Scope, column: Any, *where: Any) -> 
 
 def _merged(rows: Sequence[Any]) -> list[Topic]:
     names: dict[str, tuple[str, str]] = {}
-    mentions: dict[str, dict[str, str]] = {}
+    mentions: dict[str, dict[str, datetime | None]] = {}
     for name, kind, memory_id, created in rows:
         key = entity_key(name or "")
         names.setdefault(key, (name, kind or ""))
         mentions.setdefault(key, {})[memory_id] = created
     most = max((len(found) for found in mentions.values()), default=1)
     topics = [
-        Topic(*names[key], count=len(found), weight=round(len(found) / most, 4), last_seen=max(found.values()) or None)
+        Topic(*names[key], count=len(found), weight=round(len(found) / most, 4), last_seen=_latest(found.values()))
         for key, found in mentions.items()
     ]
     return sorted(topics, key=lambda topic: (-topic.count, topic.last_seen or "", topic.name))
 
 
+def _latest(times: Iterable[datetime | None]) -> str | None:
+    latest = max((time for time in times if time is not None), default=None)
+    return latest.isoformat() if latest else None
+
+
 def _cursor(row: Any) -> str:
-    place = json.dumps([str(row.payload.get("created_at") or ""), str(row.id)])
+    place = json.dumps([str(row.age), str(row.id)])
     return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
 
 
-def _place(cursor: str) -> tuple[str, uuid.UUID]:
+def _place(cursor: str) -> tuple[Decimal, uuid.UUID]:
     try:
-        created, key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        # Whoever makes a cursor of their own can put into it what no database holds.
-        return storable(str(created)), uuid.UUID(key)
+        seconds, key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        return _age(seconds), uuid.UUID(key)
     except (binascii.Error, ValueError, TypeError, AttributeError):
         raise InvalidField("cursor", "cursor", "must be the next_cursor of an earlier page") from None
+
+
+def _age(seconds: object) -> Decimal:
+    # Whoever makes a cursor of their own can put into it what no database holds.
+    if not isinstance(seconds, str) or not _SECONDS.fullmatch(seconds):
+        raise ValueError
+    return Decimal(seconds)

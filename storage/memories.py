@@ -13,6 +13,7 @@ from domain.memory import Neighbour
 from domain.metadata import INTERNAL_KEYS
 from domain.scope import Scope
 from storage.database import Database
+from storage.rows import text_of
 from storage.tables import MemoryRow
 
 
@@ -27,16 +28,12 @@ class SqlMemoryIndex:
         distance = MemoryRow.vector.cosine_distance(list(vector))
         statement = (
             select(MemoryRow.id, MemoryRow.payload, (1 - distance).label("similarity"))
-            .where(*visible(scope))
+            .where(*visible(scope), MemoryRow.vector.is_not(None))
             .order_by(distance)
             .limit(limit)
         )
         with self._database.transaction() as connection:
-            rows = connection.execute(statement).all()
-        return [
-            Neighbour(str(row.id), row.payload["data"], float(row.similarity), shown_metadata(row.payload))
-            for row in rows
-        ]
+            return [neighbour(row) for row in connection.execute(statement)]
 
 
 def visible(scope: Scope) -> tuple[Any, ...]:
@@ -50,6 +47,11 @@ def visible(scope: Scope) -> tuple[Any, ...]:
         func.coalesce(payload["status"].astext, "active") == "active",
         or_(expires.is_(None), expires >= today),
     )
+
+
+def neighbour(row: Any) -> Neighbour:
+    """A row with its payload and similarity."""
+    return Neighbour(str(row.id), text_of(row.payload), float(row.similarity), shown_metadata(row.payload))
 
 
 def shown_metadata(payload: dict[str, Any]) -> dict[str, JsonValue]:

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, select
 from sqlalchemy.dialects.postgresql import insert as pg_insert
 
 from domain.candidate import JsonValue
@@ -26,6 +26,18 @@ def insert_memories(connection: Connection, origin: Origin, facts: Sequence[Stag
     rows = [{"id": fact.id, "vector": list(fact.vector), "payload": memory_payload(origin, fact)} for fact in facts]
     statement = pg_insert(MemoryRow).on_conflict_do_nothing().returning(MemoryRow.id)
     return {str(memory_id) for (memory_id,) in connection.execute(statement, rows)}
+
+
+def archived_texts(connection: Connection, scope: str, facts: Sequence[StagedFact]) -> set[str]:
+    """The texts that a user has archived: a conversation does not bring them back."""
+    hashes = {content_hash(fact.text): fact.text for fact in facts}
+    payload = MemoryRow.payload
+    statement = select(payload["hash"].astext).where(
+        payload["user_id"].astext == scope,
+        payload["hash"].astext.in_(hashes),
+        payload["status"].astext == "archived",
+    )
+    return {hashes[found] for found in connection.execute(statement).scalars()}
 
 
 def memory_payload(origin: Origin, fact: StagedFact) -> dict[str, JsonValue]:

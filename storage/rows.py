@@ -15,6 +15,16 @@ from domain.lifecycle import Details, MemoryItem
 from domain.metadata import RESERVED_KEYS
 from domain.scope import Scope
 
+# By the names of `Details`: the key in a payload and what kind of value it holds.
+_DETAILS: dict[str, tuple[str, type]] = {
+    "type": ("type", str),
+    "title": ("title", str),
+    "confidence": ("confidence", float),
+    "importance": ("importance", float),
+    "sensitivity": ("sensitivity", int),
+    "is_explicit": ("is_explicit", bool),
+    "expires_at": ("expiration_date", str),
+}
 # What `candidate_from_row` reads.
 CANDIDATE_COLUMNS = (
     "id",
@@ -153,23 +163,41 @@ def vector_from_row(value: Any) -> Vector:
     return tuple(np.asarray(value, dtype=np.float32).tolist())
 
 
+def owner_of(payload: Any) -> str | None:
+    """Whose a memory row is; nobody's when its payload is none."""
+    return payload.get("user_id") if isinstance(payload, dict) else None
+
+
+def text_of(payload: dict[str, Any]) -> str:
+    """A memory's text; empty when its row holds none."""
+    return str(payload.get("data") or "")
+
+
 def memory_item(row: Any) -> MemoryItem:
-    """What a user may see of a memory row, also of one that an older mem0 wrote."""
+    """What a user may see of a memory row, whoever wrote it: a field that is not of its kind is left out."""
     payload = row.payload
-    evidence = payload.get("evidence")
-    known = {key: payload.get(key) for key in ("type", "title", "confidence", "importance", "sensitivity")}
+    known = {name: _if_a(kind, payload.get(key)) for name, (key, kind) in _DETAILS.items()}
     own = {key: value for key, value in payload.items() if key not in RESERVED_KEYS}
-    details = Details(
-        **known, is_explicit=payload.get("is_explicit"), expires_at=payload.get("expiration_date"), metadata=own
-    )
     return MemoryItem(
         id=str(row.id),
-        content=str(payload.get("data") or ""),
+        content=text_of(payload),
         status=str(payload.get("status") or "active"),
-        details=details,
-        evidence=Evidence(**evidence) if evidence else None,
-        **{key: payload.get(key) for key in ("source", "run_id", "agent_id", "created_at", "updated_at")},
+        details=Details(**known, metadata=own),
+        evidence=_evidence(payload.get("evidence")),
+        **{key: _if_a(str, payload.get(key)) for key in ("source", "run_id", "agent_id", "created_at", "updated_at")},
     )
+
+
+def _if_a(kind: type, value: Any) -> Any:
+    is_number = kind is float and isinstance(value, int)
+    return value if is_number or isinstance(value, kind) else None
+
+
+def _evidence(value: Any) -> Evidence | None:
+    try:
+        return Evidence(**value)
+    except TypeError:
+        return None
 
 
 def job_view(row: Any) -> JobView:

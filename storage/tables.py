@@ -82,14 +82,15 @@ for _table in (MemoryRow, EntityRow):
 Index("ix_poco_memories_user_id", MemoryRow.payload["user_id"].astext)
 Index("ix_poco_memories_created_at", MemoryRow.payload["user_id"].astext, MemoryRow.payload["created_at"].astext)
 # Rows that an older mem0 left behind may repeat a hash; only rows of our own schema version may not. What is expired
-# may be learned again.
+# may be learned again, and what is archived may be added again on purpose.
 Index(
     "one_memory_per_text",
     MemoryRow.payload["user_id"].astext,
     MemoryRow.payload["hash"].astext,
     unique=True,
     postgresql_where=text(
-        "(payload ->> 'memory_schema_version') IS NOT NULL AND (payload ->> 'status') IS DISTINCT FROM 'expired'"
+        "(payload ->> 'memory_schema_version') IS NOT NULL AND (payload ->> 'status') IS DISTINCT FROM 'expired' "
+        "AND (payload ->> 'status') IS DISTINCT FROM 'archived'"
     ),
 )
 Index(

@@ -13,6 +13,7 @@ from domain.lifecycle import Traces
 from domain.sentences import clauses, sentences
 from domain.text import loose
 from storage.forgotten import EVIDENCE_MAC, Marker, marker
+from storage.rows import text_of
 from storage.tables import AuditRow, EntityRow, ForgottenRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow
 
 
@@ -47,7 +48,7 @@ def target(connection: Connection, scope: str, memory_id: str) -> Target:
     payload = connection.execute(
         select(MemoryRow.payload).where(MemoryRow.id == key, of_scope(scope))
     ).scalar_one_or_none()
-    text = str(payload.get("data") or "") if payload else None
+    text = text_of(payload) if payload else None
     if payload and text:
         marks |= {mark for mark in (made.mark(text), payload.get(EVIDENCE_MAC)) if mark}
     return Target(made, memory_id, frozenset(marks), text or None)

@@ -48,7 +48,17 @@ def test_terms_leave_out_stop_words_and_pieces(text: str, unwanted: str) -> None
 # Kind: mem0ai/mem0#6717.
 @pytest.mark.parametrize(
     "text",
-    ["用户在飞书维护排班表", "用户长期吃素", "素", "猫", "用戶在臺北工作", "用户说 OK", "User works at Acme", "🍸 马天尼", "ＡＢＣ"],
+    [
+        "用户在飞书维护排班表",
+        "用户长期吃素",
+        "素",
+        "猫",
+        "用戶在臺北工作",
+        "用户说 OK",
+        "User works at Acme",
+        "🍸 马天尼",
+        "ＡＢＣ",
+    ],
 )
 def test_whatever_is_said_leaves_terms(text: str) -> None:
     assert terms(text).split()
