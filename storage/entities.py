@@ -34,7 +34,7 @@ def link(connection: Connection, scope: str, facts: Sequence[StagedFact]) -> Non
     if new:
         connection.execute(insert(EntityRow), new)
     for name, row in known.items():
-        linked = sorted({*row.payload.get("linked_memory_ids", []), *links[name][1]})
+        linked = sorted({*_linked(row), *links[name][1]})
         payload = {**row.payload, "linked_memory_ids": linked}
         connection.execute(update(EntityRow).where(EntityRow.id == row.id).values(payload=payload))
 
@@ -59,6 +59,12 @@ def _known_entities(connection: Connection, scope: str, wanted: Set[str]) -> dic
     return {key: rows[entity_id] for key, entity_id in known.items()}
 
 
+def _linked(row: Any) -> list[str]:
+    """The memories that an entity is said to be in, whoever said so."""
+    linked = row.payload.get("linked_memory_ids")
+    return [other for other in linked if isinstance(other, str)] if isinstance(linked, list) else []
+
+
 def entity_key(text: str) -> str:
     """The spelling by which mem0 tells entities apart: lower case, single spaces."""
     return " ".join(text.lower().split())
@@ -72,7 +78,7 @@ def unlink(connection: Connection, scope: str, memory_ids: Sequence[str]) -> Non
         EntityRow.payload["user_id"].astext == scope, linked.has_any(array(memory_ids))
     )
     for row in connection.execute(statement).all():
-        rest = [other for other in row.payload["linked_memory_ids"] if other not in gone]
+        rest = [other for other in _linked(row) if other not in gone]
         change = (
             update(EntityRow).values(payload={**row.payload, "linked_memory_ids": rest}) if rest else delete(EntityRow)
         )

@@ -70,7 +70,8 @@ class SqlMemoryListing:
 
     def topics(self, scope: Scope, *, limit: int) -> list[Topic]:
         """The names that the user's active memories mention most, merged by spelling, with the latest mention."""
-        linked = func.jsonb_array_elements_text(EntityRow.payload["linked_memory_ids"]).table_valued("value")
+        ids = EntityRow.payload["linked_memory_ids"]
+        linked = func.jsonb_array_elements_text(case((func.jsonb_typeof(ids) == "array", ids))).table_valued("value")
         name, kind = EntityRow.payload["data"].astext, EntityRow.payload["entity_type"].astext
         statement = (
             select(name, kind, cast(MemoryRow.id, Text), _instant("created_at"))

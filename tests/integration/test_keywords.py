@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
+from domain.lifecycle import Action
 from domain.scope import Scope
 from nlp.segment import terms
 from storage.database import Database
@@ -56,6 +57,26 @@ def test_a_word_of_a_stored_fact_is_found_by_the_keyword_index(life: Life, fact:
     found = ranked(life, query)
     assert list(found) == [wanted]
     assert found[wanted] > 0
+
+
+# Kind: CortexReach/memory-lancedb-pro#544.
+@pytest.mark.parametrize(
+    ("before", "after", "old", "new"),
+    [
+        ("用户在飞书维护值班表", "用户在钉钉维护值班表", "飞书", "钉钉"),
+        ("User keeps the rota in Notion", "User keeps the rota in Linear", "notion", "linear"),
+        ("用户只吃鱼", "用户只吃虾", "鱼", "虾"),
+    ],
+)
+def test_a_corrected_memory_is_found_by_its_new_words_only(
+    life: Life, before: str, after: str, old: str, new: str
+) -> None:
+    memory_id = life.add(before)
+    assert list(ranked(life, old)) == [memory_id]
+    assert life.wish(Action.UPDATE, memory_id=memory_id, text=after).success
+    assert (ranked(life, old), list(ranked(life, new))) == ({}, [memory_id])
+    life.forget(memory_id)
+    assert ranked(life, new) == {}
 
 
 @pytest.mark.parametrize("query", ["鹅", "吃素", "茶", "x"])

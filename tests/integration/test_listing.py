@@ -7,6 +7,7 @@ import json
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import insert, text
@@ -86,6 +87,20 @@ def test_times_are_compared_as_instants_and_days_are_the_users(
     assert shanghai == {(today + timedelta(days=1)).date().isoformat(): 2}
     assert listing.overview(scope, time_zone="UTC", days=5).added_by_day == {today.date().isoformat(): 2}
     assert listing.overview(scope, time_zone="UTC", days=2).added_by_day == {}
+
+
+# Kind: mem0ai/mem0#4402.
+@pytest.mark.parametrize(
+    "written",
+    ["2026-03-01T00:30:00+08:00", "2026-02-28T16:30:00+00:00", "2026-02-28T08:30:00-08:00", "2026-02-28T16:30:00Z"],
+)
+def test_a_day_is_that_of_who_asks(listing: SqlMemoryListing, database: Database, scope: Scope, written: str) -> None:
+    stored(database, scope, "tea", created_at=written)
+    for zone, day in (("Asia/Shanghai", (2026, 3, 1)), ("UTC", (2026, 2, 28))):
+        since = datetime(*day, tzinfo=ZoneInfo(zone))
+        assert names(listing, scope, since=since, until=since + timedelta(days=1)) == ["tea"]
+        assert names(listing, scope, since=since - timedelta(days=1), until=since) == []
+        assert names(listing, scope, since=since + timedelta(days=1)) == []
 
 
 def test_the_latest_comes_first_whatever_zone_a_time_was_written_in(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import insert, text
 
 from domain.lifecycle import Action, ChangeStatus, Details, ItemFilter
 from domain.scope import Scope
@@ -16,8 +17,12 @@ from storage.forget import SqlEraser
 from storage.keeper import SqlMemoryKeeper
 from storage.listing import SqlMemoryListing
 from storage.memories import SqlMemoryIndex
+from storage.tables import EntityRow
 from tests.fakes import FakeEmbedder, fake_vector
+from tests.integration.conftest import EMBEDDING_DIMS
 from tests.lifecycles import ANNA, Life
+from tests.scripted_model import ScriptedModel, bigram_vector
+from tests.stack import Stack
 
 TEA = "用户喜欢红茶"
 
@@ -27,10 +32,10 @@ def life(database: Database, scope: Scope) -> Life:
     return Life(database, scope, FakeEmbedder())
 
 
-def stored(database: Database, payload: object, *, vector: bool = True) -> str:
+def stored(database: Database, payload: object, vector: Sequence[float] | None = fake_vector(TEA)) -> str:
     """A row with any payload at all."""
     key = uuid.uuid4()
-    row = {"id": key, "vector": str(list(fake_vector(TEA))) if vector else None, "payload": json.dumps(payload)}
+    row = {"id": key, "vector": vector and str(list(vector)), "payload": json.dumps(payload)}
     statement = "INSERT INTO poco_memories VALUES (:id, CAST(:vector AS vector), CAST(:payload AS jsonb))"
     with database.transaction() as connection:
         connection.execute(text(statement), row)
@@ -68,13 +73,13 @@ def looked_at(database: Database, scope: Scope, memory_id: str) -> dict[str, Any
     ],
     ids=str,
 )
-@pytest.mark.parametrize("vector", [True, False], ids=["vector", "no vector"])
+@pytest.mark.parametrize("vector", [fake_vector(TEA), None], ids=["vector", "no vector"])
 def test_a_row_of_another_program_can_be_seen_corrected_and_forgotten(
-    life: Life, strange: dict[str, Any], vector: bool
+    life: Life, strange: dict[str, Any], vector: Sequence[float] | None
 ) -> None:
     good = life.add("用户住在杭州西湖区")
     payload = {"data": TEA, "user_id": life.scope.key, "category": "drinks", **strange}
-    odd = stored(life.database, payload, vector=vector)
+    odd = stored(life.database, payload, vector)
     seen = looked_at(life.database, life.scope, odd)
     assert "用户住在杭州西湖区" in seen["listed"]
     assert "用户住在杭州西湖区" in seen["found"]
@@ -91,6 +96,38 @@ def test_a_row_of_another_program_can_be_seen_corrected_and_forgotten(
     assert seen["history"][-1].new_text == "用户喜欢绿茶"
     assert life.forget(odd).status is ChangeStatus.DELETED
     assert SqlEraser(life.database).forget_all(life.scope, ANNA).success
+
+
+# Kind: mem0ai/mem0#6817.
+@pytest.mark.parametrize("secret", ["部署密码是 " + "Qm7x@" + "99821", "The deploy password is " + "Qm7x@" + "99821"])
+def test_a_secret_that_was_stored_before_the_rules_reaches_no_prompt(
+    stack: Stack, stack_database: Database, model: ScriptedModel, user_id: str, secret: str
+) -> None:
+    harmless = "用户每周二部署"
+    for words in (secret, harmless):
+        row = {"data": words, "user_id": f"test:{user_id}"}
+        stored(stack_database, row, bigram_vector(words, EMBEDDING_DIMS))
+    stack.finished(stack.ingest(user_id, f"以后 deploy 部署都走流水线 [{user_id}]", "好的"))
+    asked = [json.dumps(one.body, ensure_ascii=False) for one in model.requests]
+    (prompt,) = [body for body in asked if f"[{user_id}]" in body]
+    assert harmless in prompt
+    assert secret[-9:] not in prompt
+    found = stack.search(user_id, secret, min_score=0)["items"]
+    assert [hit["content"] for hit in found] == [harmless]
+
+
+@pytest.mark.parametrize("links", [None, "x", 5, {"a": 1}, [], ["no-uuid", None, 5]], ids=str)
+def test_an_entity_of_another_program_spoils_no_topics(life: Life, links: object) -> None:
+    memory_id = life.add("用户在“飞书”维护值班表")
+    entity = {"data": "钉钉", "entity_type": "PROPER", "user_id": life.scope.key, "linked_memory_ids": links}
+    with life.database.transaction() as connection:
+        connection.execute(insert(EntityRow).values(id=uuid.uuid4(), payload=entity))
+    listing = SqlMemoryListing(life.database)
+    assert [topic.name for topic in listing.topics(life.scope, limit=9)] == ["飞书"]
+    again = life.add("用户用“钉钉”打卡")
+    assert {topic.name for topic in listing.topics(life.scope, limit=9)} == {"飞书", "钉钉"}
+    assert life.forget(memory_id).status is ChangeStatus.DELETED
+    assert life.forget(again).status is ChangeStatus.DELETED
 
 
 @pytest.mark.parametrize(
