@@ -22,7 +22,7 @@ from domain.memory import Neighbour
 from domain.scope import Scope
 from storage.database import Database
 from storage.entities import entity_key
-from storage.memories import neighbour, visible
+from storage.memories import neighbours, visible
 from storage.rows import memory_item
 from storage.tables import EntityRow, MemoryRow
 from storage.traces import of_scope
@@ -90,16 +90,16 @@ class SqlMemoryListing:
         own = select(MemoryRow.vector).where(MemoryRow.id == key, of_scope(scope.key))
         with self._database.transaction() as connection:
             row = connection.execute(own).one_or_none()
-            if row is None or row.vector is None:
-                return None if row is None else []
+            if row is None:
+                return None
             distance = MemoryRow.vector.cosine_distance(row.vector)
             near = connection.execute(
                 select(MemoryRow.id, _PAYLOAD, (1 - distance).label("similarity"))
-                .where(*visible(scope), MemoryRow.vector.is_not(None), MemoryRow.id != key)
+                .where(*visible(scope), MemoryRow.id != key)
                 .order_by(distance)
                 .limit(limit)
             )
-            return [neighbour(row) for row in near]
+            return neighbours(near)
 
 
 @contextmanager

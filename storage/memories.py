@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,12 +30,12 @@ class SqlMemoryIndex:
         distance = MemoryRow.vector.cosine_distance(list(vector))
         statement = (
             select(MemoryRow.id, MemoryRow.payload, (1 - distance).label("similarity"))
-            .where(*visible(scope), MemoryRow.vector.is_not(None))
+            .where(*visible(scope))
             .order_by(distance)
             .limit(limit)
         )
         with self._database.transaction() as connection:
-            return [neighbour(row) for row in connection.execute(statement)]
+            return neighbours(connection.execute(statement))
 
 
 def visible(scope: Scope) -> tuple[Any, ...]:
@@ -49,9 +51,13 @@ def visible(scope: Scope) -> tuple[Any, ...]:
     )
 
 
-def neighbour(row: Any) -> Neighbour:
-    """A row with its payload and similarity."""
-    return Neighbour(str(row.id), text_of(row.payload), float(row.similarity), shown_metadata(row.payload))
+def neighbours(rows: Iterable[Any]) -> list[Neighbour]:
+    """Rows with their payload and similarity; one without a vector, or with nothing but zeros, is near nothing."""
+    return [
+        Neighbour(str(row.id), text_of(row.payload), float(row.similarity), shown_metadata(row.payload))
+        for row in rows
+        if row.similarity is not None and not math.isnan(row.similarity)
+    ]
 
 
 def shown_metadata(payload: dict[str, Any]) -> dict[str, JsonValue]:

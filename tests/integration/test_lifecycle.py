@@ -402,6 +402,17 @@ def test_a_fact_has_one_id_from_its_first_step_to_its_memory(life: Life, ledger:
     assert one.id in str(explained)
 
 
+def test_a_name_is_one_entity_however_it_is_written(life: Life) -> None:
+    made = [
+        life.add(f"用户在“{name}”项目里负责第 {n} 部分")
+        for n, name in enumerate(("Poco  UI", "ＰＯＣＯ UI", "poco ui"))
+    ]
+    ((_, linked),) = life.links().items()
+    assert linked == sorted(made)
+    life.forget(made[0])
+    assert list(life.links().values()) == [sorted(made[1:])]
+
+
 # Kind: mem0ai/mem0#6243.
 def test_links_of_one_name_survive_changes_at_the_same_moment(life: Life) -> None:
     old = [life.add(f"用户在“飞书”里有第 {number} 个群") for number in range(6)]

@@ -18,7 +18,7 @@ from storage.keeper import SqlMemoryKeeper
 from storage.listing import SqlMemoryListing
 from storage.memories import SqlMemoryIndex
 from storage.tables import EntityRow
-from tests.fakes import FakeEmbedder, fake_vector
+from tests.fakes import DIMS, FakeEmbedder, fake_vector
 from tests.integration.conftest import EMBEDDING_DIMS
 from tests.lifecycles import ANNA, Life
 from tests.scripted_model import ScriptedModel, bigram_vector
@@ -114,6 +114,17 @@ def test_a_secret_that_was_stored_before_the_rules_reaches_no_prompt(
     assert secret[-9:] not in prompt
     found = stack.search(user_id, secret, min_score=0)["items"]
     assert [hit["content"] for hit in found] == [harmless]
+
+
+@pytest.mark.parametrize("vector", [None, [0.0] * DIMS], ids=["none", "zeros"])
+def test_a_memory_without_a_direction_is_near_nothing(life: Life, vector: list[float] | None) -> None:
+    odd = stored(life.database, {"data": TEA, "user_id": life.scope.key}, vector)
+    good = life.add("用户住在杭州西湖区")
+    listing, index = SqlMemoryListing(life.database), SqlMemoryIndex(life.database)
+    for asked in (fake_vector("x"), fake_vector("用户住在杭州西湖区")):
+        assert [memory.id for memory in index.nearest(life.scope, asked, 9)] == [good]
+    assert index.nearest(life.scope, (0.0,) * DIMS, 9) == []
+    assert (listing.related(life.scope, good, limit=9), listing.related(life.scope, odd, limit=9)) == ([], [])
 
 
 @pytest.mark.parametrize("links", [None, "x", 5, {"a": 1}, [], ["no-uuid", None, 5]], ids=str)
