@@ -74,6 +74,27 @@ def test_the_same_text_again_is_known_already(life: Life) -> None:
 
 
 @pytest.mark.parametrize(
+    "again",
+    [
+        "用户\u200b喜欢\u2060乌龙茶",
+        "\u202e用户喜欢乌龙茶\u202c",
+        "用户喜欢乌龙茶\x00\x1b\ud83d",
+        "\ufeff用户喜欢乌龙茶\u200e",
+        "用户喜欢乌龙茶\U000e0041\U000e0042",
+    ],
+    ids=ascii,
+)
+def test_what_nobody_sees_makes_no_other_memory(life: Life, again: str) -> None:
+    first = life.add(again)
+    assert life.row(first).payload["data"] == "用户喜欢乌龙茶"
+    known = life.wish(Action.ADD, text="用户喜欢乌龙茶")
+    assert (known.status, known.memory_id) == (ChangeStatus.ALREADY_KNOWN, first)
+    second = life.add("用户喜欢 Cafe\u0301")
+    assert life.row(second).payload["data"] == "用户喜欢 Caf\u00e9"
+    assert life.wish(Action.UPDATE, memory_id=second, text=again).reason == "already_known"
+
+
+@pytest.mark.parametrize(
     ("text", "details", "reason"),
     [
         ("我的密码是 " + "Qm7x@" + "99821", Details(), "credential"),
