@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from storage.history_move import Cleaned, Moved
 
 _PROGRESS_EVERY = 10_000
+_OTHER = "Does another program write to the file?"
 
 FileArgument = Annotated[
     Path, typer.Argument(metavar="PATH", exists=True, dir_okay=False, help="The SQLite file of mem0 2.0.12.")
@@ -49,24 +52,20 @@ def import_file(
         raise typer.BadParameter("--dry-run and --erase exclude each other")
     database = services_of_this_process().database
     work = history_move.look if dry_run else history_move.move
-    cleaned = None
-    try:
+    complaint = None
+    with _wrong_file_is_wrong_usage():
         seen = work(database, path, (lambda *_: None) if as_json else _tell_progress)
         if erase:
-            unmoved, cleaned = history_move.erase(database, path)
-    except InvalidField as exc:
-        raise typer.BadParameter(str(exc)) from None
-    is_erased = cleaned is not None and not cleaned.ids_left
+            complaint = _complaint(*history_move.erase(database, path))
+    is_erased = erase and complaint is None
     if as_json:
         say_json({**_document(seen), "dry_run": dry_run, "erased": is_erased})
     else:
         _tell(seen, "would be moved" if dry_run else "moved")
-    if erase and not is_erased:
-        _complain_of_erasing(unmoved, cleaned)
-        raise typer.Exit(FAILED)
-    if not as_json:
         say("The file is overwritten and removed." if is_erased else "The file is as it was. Remove it with --erase.")
-    if seen.stuck:
+    if complaint:
+        complain(complaint)
+    if complaint or seen.stuck:
         raise typer.Exit(FAILED)
 
 
@@ -85,44 +84,37 @@ def scrub_file(
     from storage import history_move
 
     database = services_of_this_process().database
-    try:
+    with _wrong_file_is_wrong_usage():
         seen, found = history_move.outdated(database, path)
-        if delete and not seen.is_strange:
+        is_removed = delete and not seen.is_strange
+        if is_removed:
             found = history_move.clean(database, path)
+    if as_json:
+        say_json({"changes": found.changes, "messages": found.messages, "removed": is_removed})
+    else:
+        removed = ", removed" if is_removed else ""
+        say(f"Changes of memories that are gone: {found.changes}. Messages: {found.messages}{removed}.")
+    complaint = _complaint(seen, found if is_removed else None) if delete else "Remove them with --delete."
+    if complaint and (delete or found.changes + found.messages):
+        complain(complaint)
+        raise typer.Exit(FAILED)
+
+
+@contextmanager
+def _wrong_file_is_wrong_usage() -> Iterator[None]:
+    try:
+        yield
     except InvalidField as exc:
         raise typer.BadParameter(str(exc)) from None
-    if as_json:
-        say_json({"changes": found.changes, "messages": found.messages, "removed": delete and not seen.is_strange})
-    else:
-        removed = ", removed" if delete and not seen.is_strange else ""
-        say(f"Changes of memories that are gone: {found.changes}. Messages: {found.messages}{removed}.")
-    if delete and seen.is_strange:
-        complain(_STRANGE)
-        raise typer.Exit(FAILED)
-    if found.ids_left:
-        complain(_left(found))
-        raise typer.Exit(FAILED)
-    if not delete and found.changes + found.messages:
-        complain("Remove them with --delete.")
-        raise typer.Exit(FAILED)
 
 
-_STRANGE = "None of the file's memories is or was in this database. Is it another one's? Nothing is removed."
-
-
-def _left(cleaned: Cleaned) -> str:
-    return (
-        f"Bytes of removed rows are left in the file, in {cleaned.ids_left} places. Does another program write to it?"
-    )
-
-
-def _complain_of_erasing(seen: Moved, cleaned: Cleaned | None) -> None:
+def _complaint(seen: Moved, cleaned: Cleaned | None) -> str | None:
+    """Why rows are still in a file that should be without them; None when they are not."""
     if cleaned is not None:
-        complain(_left(cleaned))
-    elif seen.is_strange:
-        complain(_STRANGE)
-    else:
-        complain(f"Changes of living memories that are not moved: {seen.stuck + seen.moved}. Nothing is removed.")
+        return f"Bytes of removed rows are left in {cleaned.ids_left} places. {_OTHER}" if cleaned.ids_left else None
+    if seen.is_strange:
+        return "None of the file's memories is or was in this database. Is it another one's? Nothing is removed."
+    return f"Changes of living memories that are not moved: {seen.stuck + seen.moved}. Nothing is removed."
 
 
 def _tell_progress(read: int, total: int) -> None:

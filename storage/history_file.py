@@ -22,7 +22,11 @@ COLUMNS = (
     *("id", "memory_id", "old_memory", "new_memory", "event"),
     *("created_at", "updated_at", "is_deleted", "actor_id", "role"),
 )
-TABLES = ("history", "messages")
+_PAGE_OF_CHANGES = (
+    "SELECT rowid, id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, actor_id, role"
+    " FROM history WHERE rowid > ? ORDER BY rowid LIMIT ?"
+)
+_COUNTS = {"history": "SELECT count(*) FROM history", "messages": "SELECT count(*) FROM messages"}
 PAGE = 200
 _BUSY_SECONDS = 5.0
 _BEFORE_ALL = -(2**63)
@@ -32,7 +36,7 @@ _FAULTS = {
     "SQLITE_NOTADB": "is no SQLite database",
     "SQLITE_CORRUPT": "is a damaged SQLite database",
     "SQLITE_BUSY": "is in use by another program; stop it and try again",
-    "SQLITE_READONLY": "cannot be written, or was left in the middle of a write",
+    "SQLITE_READONLY": "cannot be written, or a write to it was cut off: open it once with its own program",
     "SQLITE_CANTOPEN": "cannot be opened",
 }
 
@@ -64,17 +68,14 @@ class HistoryFile:
     def count(self, table: str) -> int:
         """How many rows a table has; 0 when there is none of that name."""
         known = self.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        if (table,) not in known or table not in TABLES:
-            return 0
-        return int(self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608
+        return int(self.connection.execute(_COUNTS[table]).fetchone()[0]) if (table,) in known else 0
 
     def pages(self) -> Iterator[list[Change]]:
         """Every row of the history in the order of writing; removing rows of a page disturbs no later one."""
-        query = f"SELECT rowid, {', '.join(COLUMNS)} FROM history WHERE rowid > ? ORDER BY rowid LIMIT ?"  # noqa: S608
         last = _BEFORE_ALL
         while page := [
             Change(place, dict(zip(COLUMNS, values, strict=True)))
-            for place, *values in self.connection.execute(query, (last, PAGE))
+            for place, *values in self.connection.execute(_PAGE_OF_CHANGES, (last, PAGE))
         ]:
             yield page
             last = page[-1].place

@@ -59,9 +59,9 @@ class Old:
             self.mem0.add_history(memory_id, words, f"{words}{day}", event, created_at=MADE, updated_at=at)
         return memory_id
 
-    def row(self, memory_id: str, **values: object) -> None:
+    def row(self, **values: object) -> None:
         """A row that mem0 would not write."""
-        row = {"id": str(uuid.uuid4()), "memory_id": memory_id, "event": "ADD", "created_at": MADE, **values}
+        row = {"id": str(uuid.uuid4()), "event": "ADD", "created_at": MADE, **values}
         with closing(sqlite3.connect(self.path)) as connection, connection:
             marks = ", ".join("?" * len(row))
             connection.execute(f"INSERT INTO history ({', '.join(row)}) VALUES ({marks})", list(row.values()))
@@ -126,6 +126,8 @@ def test_the_source_is_not_written(old: Old) -> None:
     move(old.database, old.path)
     assert (old.path.read_bytes(), old.path.stat().st_mtime_ns) == before
     assert [file.name for file in old.path.parent.iterdir()] == [old.path.name]
+    with pytest.raises(InvalidField, match="cannot be written"), history_file.reading(old.path) as file:
+        file.remove([change for page in file.pages() for change in page])
 
 
 def test_a_forgotten_memory_gets_no_history_and_is_counted_by_name(old: Old) -> None:
@@ -156,7 +158,7 @@ def test_a_row_that_cannot_be_kept_is_named_and_the_others_are_moved(
     old: Old, values: dict[str, object], reason: Unfit
 ) -> None:
     memory_id = old.lives("ADD")
-    old.row(**{"memory_id": memory_id, **values})  # type: ignore[arg-type]
+    old.row(**{"memory_id": memory_id, **values})
     seen = move(old.database, old.path)
     assert (seen.moved, seen.refused) == (1, {reason: 1})
 
@@ -189,11 +191,12 @@ def test_an_id_that_another_change_has_already_is_not_taken_for_known(old: Old) 
     ],
 )
 def test_a_time_keeps_its_moment_and_one_without_zone_was_utc(
-    old: Old, written: str | None, kept: datetime | None
+    old: Old, written: str | None, kept: datetime | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("PGTZ", "Asia/Shanghai")
     memory_id = old.lives()
-    old.row(memory_id, created_at=written)
-    old.row(memory_id, event="UPDATE", updated_at="2026-05-01T00:00:00+00:00")
+    old.row(memory_id=memory_id, created_at=written)
+    old.row(memory_id=memory_id, event="UPDATE", updated_at="2026-05-01T00:00:00+00:00")
     move(old.database, old.path)
     with old.database.transaction() as connection:
         query = select(HistoryRow.created_at).where(HistoryRow.memory_id == memory_id, HistoryRow.event == "ADD")
@@ -283,6 +286,7 @@ def test_a_file_that_another_program_writes_to_is_refused(old: Old, monkeypatch:
 def test_no_byte_of_a_forgotten_memory_stays_in_a_cleaned_file(old: Old, mode: str) -> None:
     old.mem0.connection.execute(f"PRAGMA journal_mode = {mode}")
     stays = old.lives("ADD", "UPDATE", words="用户喜欢喝茶" * 10)
+    old.row(memory_id=stays, created_at="yesterday")
     forgotten = old.lives("ADD", "UPDATE", words=SECRET)
     deleted = old.gone("ADD", words=f"早已删除的{SECRET}")
     old.mem0.connection.execute("DELETE FROM history WHERE memory_id = ?", (deleted,))
@@ -297,7 +301,7 @@ def test_no_byte_of_a_forgotten_memory_stays_in_a_cleaned_file(old: Old, mode: s
     assert cleaned.ids_left == 0
     assert [old.holds(words) for words in (SECRET, f"我说过{SECRET}", f"早已删除的{SECRET}")] == [[], [], []]
     assert old.holds("用户喜欢喝茶") == ["history.db"]
-    assert [change.values["memory_id"] for change in changes(old.path)] == [stays] * 2
+    assert [change.values["memory_id"] for change in changes(old.path)] == [stays] * 3
     assert clean(old.database, old.path).changes == 0
 
 
@@ -317,6 +321,16 @@ def test_bytes_that_are_left_are_found(old: Old) -> None:
     assert history_file._ids_left(old.path, ids) > 0
 
 
+def test_rows_are_overwritten_before_the_file_becomes_smaller(old: Old) -> None:
+    old.gone("ADD", words=SECRET)
+    seen: dict[str, list[str]] = {}
+    with history_file.changing(old.path) as file:
+        for page in file.pages():
+            file.remove(page)
+        file.connection.set_trace_callback(lambda statement: seen.update({statement: old.holds(SECRET)}))
+    assert seen["VACUUM"] == ["history.db-journal"]
+
+
 def test_the_journal_is_overwritten_before_it_goes(old: Old, monkeypatch: pytest.MonkeyPatch) -> None:
     old.gone(*["UPDATE"] * 28, words=SECRET * 20)
     old.lives("ADD")
@@ -325,7 +339,7 @@ def test_the_journal_is_overwritten_before_it_goes(old: Old, monkeypatch: pytest
 
     def watched(connection: sqlite3.Connection, path: Path) -> None:
         seen.append(old.holds(SECRET))
-        monkeypatch.setattr(history_file.os, "fsync", lambda _: seen.append(old.holds(SECRET)))
+        monkeypatch.setattr(os, "fsync", lambda _: seen.append(old.holds(SECRET)))
         clear(connection, path)
 
     monkeypatch.setattr(history_file, "_clear_journal", watched)
@@ -340,7 +354,7 @@ def test_a_file_is_erased_once_everything_in_it_is_safe(old: Old) -> None:
     assert erase(old.database, old.path)[1] is None
     assert len(changes(old.path)) == 3
     move(old.database, old.path)
-    old.row(memory_id, event="UPDATE", created_at="yesterday")
+    old.row(memory_id=memory_id, event="UPDATE", created_at="yesterday")
     assert erase(old.database, old.path)[1] is None
     with closing(sqlite3.connect(old.path)) as connection, connection:
         connection.execute("DELETE FROM history WHERE created_at = 'yesterday'")
@@ -392,11 +406,20 @@ def test_the_command_moves_cleans_and_erases(old: Old, database_url: str) -> Non
 
 
 def test_the_command_says_what_it_cannot_move_or_read(old: Old, database_url: str) -> None:
-    old.row(old.lives("ADD"), created_at="yesterday")
+    old.row(memory_id=old.lives("ADD"), created_at="yesterday")
     stuck = run(old, database_url, "import", str(old.path), "--erase")
     assert stuck.returncode == 1
     assert "unreadable_time  1" in stuck.stdout
     assert "that are not moved: 1. Nothing is removed." in stuck.stderr
+    assert len(changes(old.path)) == 2
+    again = run(old, database_url, "import", str(old.path))
+    assert again.returncode == 1
+    assert "The file is as it was." in again.stdout
+    old.mem0.connection.execute("UPDATE history SET memory_id = ?", (str(uuid.uuid4()),))
+    old.mem0.connection.commit()
+    strange = run(old, database_url, "scrub", str(old.path), "--delete")
+    assert strange.returncode == 1
+    assert "is or was in this database" in strange.stderr
     assert len(changes(old.path)) == 2
     old.mem0.close()
     not_a_database(old.path)
