@@ -410,6 +410,7 @@ def test_the_command_says_what_it_cannot_move_or_read(old: Old, database_url: st
     stuck = run(old, database_url, "import", str(old.path), "--erase")
     assert stuck.returncode == 1
     assert "unreadable_time  1" in stuck.stdout
+    assert "The file is as it was." in stuck.stdout
     assert "that are not moved: 1. Nothing is removed." in stuck.stderr
     assert len(changes(old.path)) == 2
     again = run(old, database_url, "import", str(old.path))
