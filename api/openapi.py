@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from typing import Any
 
@@ -45,8 +45,14 @@ _MEANINGS = {
 
 
 def document(app: Flask) -> JsonObject:
-    """The whole document; an endpoint that does not say what it answers is left out."""
-    rules = [rule for rule in app.url_map.iter_rules() if spoken(app.view_functions[rule.endpoint]).answer]
+    """The whole document.
+
+    Raises:
+        LookupError: an endpoint that needs a token does not say what it answers.
+    """
+    rules = [
+        rule for rule in app.url_map.iter_rules() if _is_published(rule.endpoint, app.view_functions[rule.endpoint])
+    ]
     schemas, definitions = _schemas(_named(spoken(app.view_functions[rule.endpoint]) for rule in rules))
     paths: dict[str, JsonObject] = {}
     for rule in sorted(rules, key=lambda rule: rule.rule):
@@ -82,6 +88,14 @@ def document(app: Flask) -> JsonObject:
             },
         },
     }
+
+
+def _is_published(endpoint: str, view: Callable[..., Any]) -> bool:
+    if spoken(view).answer:
+        return True
+    if needed_by(view) == EVERYBODY:
+        return False
+    raise LookupError(f"{endpoint} does not say what it answers")
 
 
 def _named(all_spoken: Iterable[Spoken]) -> Iterator[_Named]:

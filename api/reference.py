@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Flask, Response, current_app, jsonify
+from flask import Blueprint, Flask, Response, current_app, jsonify, redirect
 from flask_swagger_ui import get_swaggerui_blueprint
+from werkzeug.wrappers import Response as BaseResponse
 
 from api.auth import needs
 from api.openapi import document
@@ -25,13 +26,20 @@ def openapi() -> Response:
     return jsonify(current_app.extensions["poco_openapi"])
 
 
+@reference.get(_PAGE)
+@needs()
+def page() -> BaseResponse:
+    """The page, with the slash that its own links need."""
+    return redirect(f"{_PAGE}/")
+
+
 def publish(app: Flask) -> None:
     """Add the document of all endpoints that there are now, and the page."""
     app.register_blueprint(reference)
     config = {"app_name": "Poco Memory API", "oauth2RedirectUrl": "", "persistAuthorization": False}
-    page = get_swaggerui_blueprint(_PAGE, _DOCUMENT, config=config, blueprint_name="docs")
-    page.after_request(_guard)
-    app.register_blueprint(page)
+    pages = get_swaggerui_blueprint(_PAGE, _DOCUMENT, config=config, blueprint_name="docs")
+    pages.after_request(_guard)
+    app.register_blueprint(pages)
     needs()(app.view_functions["docs.show"])
     app.extensions["poco_openapi"] = document(app)
 
