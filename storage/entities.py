@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 import uuid
 from collections.abc import Sequence, Set
 from typing import Any
@@ -67,8 +66,8 @@ def _linked(row: Any) -> list[str]:
 
 
 def entity_key(text: str) -> str:
-    """The spelling by which entities are told apart: mem0's lower case and single spaces, in one width."""
-    return " ".join(unicodedata.normalize("NFKC", text).lower().split())
+    """The spelling by which mem0 tells entities apart: lower case, single spaces."""
+    return " ".join(text.lower().split())
 
 
 def unlink(connection: Connection, scope: str, memory_ids: Sequence[str]) -> None:

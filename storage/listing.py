@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import re
+import unicodedata
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -146,7 +147,7 @@ def _merged(rows: Sequence[Any]) -> list[Topic]:
     names: dict[str, tuple[str, str]] = {}
     mentions: dict[str, dict[str, datetime | None]] = {}
     for name, kind, memory_id, created in rows:
-        key = entity_key(name or "")
+        key = entity_key(unicodedata.normalize("NFKC", name or ""))
         names.setdefault(key, (name, kind or ""))
         mentions.setdefault(key, {})[memory_id] = created
     most = max((len(found) for found in mentions.values()), default=1)

