@@ -28,7 +28,7 @@ from storage.entities import link, unlink
 from storage.forgotten import EVIDENCE_MAC, lift, mark_forgotten, marker
 from storage.maintenance import EXPIRED, expire
 from storage.memory_rows import SCHEMA_VERSION, insert_memories, write_audit, write_history
-from storage.rows import memory_item, owner_of, text_of
+from storage.rows import as_moment, memory_item, owner_of, text_of
 from storage.runs import mark_managed
 from storage.tables import AuditRow, HistoryRow, MemoryRow
 
@@ -184,7 +184,7 @@ def _rewrite(
             old_memory=old,
             new_memory=new,
             event="UPDATE",
-            created_at=_time(payload.get("created_at")),
+            created_at=as_moment(payload.get("created_at")),
             updated_at=datetime.now(UTC),
             role=payload.get("attributed_to"),
         )
@@ -228,10 +228,3 @@ def _same_text(connection: Connection, scope: str, text: str) -> str | None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat()
-
-
-def _time(value: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ _DETAILS: dict[str, tuple[str, type]] = {
     "importance": ("importance", float),
     "sensitivity": ("sensitivity", int),
     "is_explicit": ("is_explicit", bool),
-    "expires_at": ("expiration_date", str),
 }
 # What `candidate_from_row` reads.
 CANDIDATE_COLUMNS = (
@@ -182,21 +182,43 @@ def memory_item(row: Any) -> MemoryItem:
         id=str(row.id),
         content=text_of(payload),
         status=str(payload.get("status") or "active"),
-        details=Details(**known, metadata=own),
+        details=Details(**known, expires_at=_day(payload.get("expiration_date")), metadata=own),
         evidence=_evidence(payload.get("evidence")),
-        **{key: _if_a(str, payload.get(key)) for key in ("source", "run_id", "agent_id", "created_at", "updated_at")},
+        **{key: _if_a(str, payload.get(key)) for key in ("source", "run_id", "agent_id")},
+        **{key: _instant(payload.get(key)) for key in ("created_at", "updated_at")},
     )
 
 
 def _if_a(kind: type, value: Any) -> Any:
-    is_number = kind is float and isinstance(value, int)
-    return value if is_number or isinstance(value, kind) else None
+    is_whole = kind is float and type(value) is int
+    return value if is_whole or type(value) is kind else None
 
 
 def _evidence(value: Any) -> Evidence | None:
     try:
-        return Evidence(**value)
+        found = Evidence(**value)
     except TypeError:
+        return None
+    places = (found.message, found.start, found.end)
+    return found if all(type(place) is int for place in places) and isinstance(found.role, str) else None
+
+
+def _day(value: Any) -> str | None:
+    """A last day, or None for what is none."""
+    return moment.date().isoformat() if (moment := as_moment(value)) else None
+
+
+def _instant(value: Any) -> str | None:
+    """A time with its zone, UTC where none is named."""
+    moment = as_moment(value)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat() if moment else None
+
+
+def as_moment(value: Any) -> datetime | None:
+    """What a stored time or day says, or None for what says none."""
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
         return None
 
 

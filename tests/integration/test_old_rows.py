@@ -27,6 +27,21 @@ from tests.stack import Stack
 TEA = "用户喜欢红茶"
 
 
+STRANGE: list[dict[str, Any]] = [
+    {"evidence": "page 7"},
+    {"evidence": {"page": 7}},
+    {"evidence": {"message": "0", "start": None, "end": 3.5, "role": 7}},
+    {"data": 5},
+    {"data": {"text": TEA}},
+    {"created_at": 5, "updated_at": ["x"]},
+    {"created_at": "yesterday", "updated_at": "infinity"},
+    {"created_at": "2026-03-01T00:30:00"},
+    {"expiration_date": {"a": 1}, "status": 3},
+    {"type": ["a"], "confidence": "high", "sensitivity": True, "is_explicit": 1, "run_id": 7},
+    {"text_lemmatized": None, "hash": None, "attributed_to": 4},
+]
+
+
 @pytest.fixture
 def life(database: Database, scope: Scope) -> Life:
     return Life(database, scope, FakeEmbedder())
@@ -57,22 +72,7 @@ def looked_at(database: Database, scope: Scope, memory_id: str) -> dict[str, Any
 
 
 # Kinds: mem0ai/mem0#4402, mem0ai/mem0#5160.
-@pytest.mark.parametrize(
-    "strange",
-    [
-        {"evidence": "page 7"},
-        {"evidence": {"page": 7}},
-        {"data": 5},
-        {"data": {"text": TEA}},
-        {"created_at": 5, "updated_at": ["x"]},
-        {"created_at": "yesterday", "updated_at": "infinity"},
-        {"created_at": "2026-03-01T00:30:00"},
-        {"expiration_date": {"a": 1}, "status": 3},
-        {"type": ["a"], "confidence": "high", "sensitivity": True, "is_explicit": 1, "run_id": 7},
-        {"text_lemmatized": None, "hash": None, "attributed_to": 4},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("strange", STRANGE, ids=str)
 @pytest.mark.parametrize("vector", [fake_vector(TEA), None], ids=["vector", "no vector"])
 def test_a_row_of_another_program_can_be_seen_corrected_and_forgotten(
     life: Life, strange: dict[str, Any], vector: Sequence[float] | None
@@ -96,6 +96,21 @@ def test_a_row_of_another_program_can_be_seen_corrected_and_forgotten(
     assert seen["history"][-1].new_text == "用户喜欢绿茶"
     assert life.forget(odd).status is ChangeStatus.DELETED
     assert SqlEraser(life.database).forget_all(life.scope, ANNA).success
+
+
+def test_what_is_answered_of_such_rows_is_as_published(stack: Stack, stack_database: Database, user_id: str) -> None:
+    base = {"data": TEA, "user_id": f"test:{user_id}", "category": "drinks"}
+    ids = [stored(stack_database, base | strange, bigram_vector(TEA, EMBEDDING_DIMS)) for strange in STRANGE]
+    body = {"tenant_id": "test", "user_id": user_id}
+    # The stack holds each answer against the published document.
+    listed = stack.post("/v1/memories/list-user", body).body["items"]
+    assert {item["id"] for item in listed} >= {ids[0], ids[3]}
+    assert all(item["metadata"] == {"category": "drinks"} for item in listed)
+    for path in ("overview", "topics"):
+        assert stack.post(f"/v1/memories/{path}", body).status == 200
+    for path in ("related", "history"):
+        assert {stack.post(f"/v1/memories/{path}", {**body, "memory_id": key}).status for key in ids} == {200}
+    assert stack.search(user_id, TEA)["total"] > 0
 
 
 # Kind: mem0ai/mem0#6817.
