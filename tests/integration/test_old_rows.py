@@ -36,7 +36,9 @@ STRANGE: list[dict[str, Any]] = [
     {"created_at": 5, "updated_at": ["x"]},
     {"created_at": "yesterday", "updated_at": "infinity"},
     {"created_at": "2026-03-01T00:30:00"},
-    {"expiration_date": {"a": 1}, "status": 3},
+    {"expiration_date": {"a": 1}},
+    {"expiration_date": "some day"},
+    {"status": 3},
     {"type": ["a"], "confidence": "high", "sensitivity": True, "is_explicit": 1, "run_id": 7},
     {"text_lemmatized": None, "hash": None, "attributed_to": 4},
 ]
