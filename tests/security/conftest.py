@@ -29,6 +29,7 @@ from tests.conftest import new_database
 from tests.planted import PLANTED
 from tests.scripted_model import ScriptedModel
 from tests.security.doors import BANK, OPERATE, STRANGER, USER, Door
+from tests.security.identity_provider import Published, publishing
 from tests.stack import OPERATOR_TOKEN, TOKEN, USER_SECRET
 
 DIMS = 64
@@ -62,13 +63,13 @@ class World:
         body: object = _UNSET,
         query: Mapping[str, str] | str | None = None,
         path: str | None = None,
-        token: str | None = "",
+        token: object = _UNSET,
         headers: Mapping[str, str] | None = None,
     ) -> TestResponse:
         """Call an endpoint as the door says, but for what is given; bytes are sent as they are."""
         said = door.body if body is _UNSET else body
         raw = said if isinstance(said, bytes) else b"" if said is None else self._filled(json.dumps(said)).encode()
-        shown = token_for(door) if token == "" else token
+        shown = token_for(door) if token is _UNSET else token
         return self.app.test_client().open(
             self._filled(path or door.path),
             method=door.method,
@@ -139,6 +140,12 @@ def token_for(door: Door) -> str:
 def scripted_model() -> Iterator[ScriptedModel]:
     with ScriptedModel(dims=DIMS) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def published() -> Iterator[Published]:
+    with publishing() as provider:
+        yield provider
 
 
 @pytest.fixture(scope="session")

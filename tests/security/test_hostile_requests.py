@@ -15,7 +15,7 @@ from domain.metadata import RESERVED_KEYS
 from domain.scope import Scope
 from tests.planted import PLANTED
 from tests.security.conftest import SECRET_WORD, World, bearer, user_token
-from tests.security.doors import BANK, DOORS, SCOPED, STRANGER, USERS, WITH_BODY, WITH_METADATA, WITH_QUERY, Door
+from tests.security.doors import BANK, DOORS, SCOPED, USERS, WITH_BODY, WITH_METADATA, WITH_QUERY, Door
 from tests.stack import TOKEN
 
 LONG = 100_000
@@ -220,7 +220,6 @@ def test_a_user_cannot_name_another_one(world: World, name: str) -> None:
 
 
 BOMB = b'{"a":' * 50_000
-KEYS = json.dumps(dict.fromkeys(map(str, range(LONG)))).encode()
 BODIES = [
     ("only white space", b" \n", "json", False),
     ("cut off", b"{", "json", True),
@@ -247,10 +246,13 @@ def test_a_body_that_is_no_object_is_refused(world: World, raw: bytes, rule: str
     assert [fault for door in doors for fault in world.faults(door, ("body", rule), body=raw)] == []
 
 
-def test_a_body_of_a_hundred_thousand_keys_is_refused_in_a_few_words(world: World) -> None:
+@pytest.mark.parametrize("fields", [21, 200, 201, LONG])
+def test_a_body_of_many_fields_is_refused_in_a_few_words(world: World, fields: int) -> None:
+    expected = ("body", "max_fields") if fields > 200 else ("0", "extra_forbidden")
+    raw = json.dumps(dict.fromkeys(map(str, range(fields)))).encode()
     for door in WITH_BODY:
-        answer = world.call(door, body=KEYS)
-        assert (answer.status_code, len(answer.get_data()) < 10_000) == (422, True), door
+        assert world.faults(door, expected, body=raw) == []
+        assert len(world.call(door, body=raw).get_data()) < 10_000
 
 
 def test_the_last_of_two_equal_keys_counts_and_is_checked(world: World) -> None:
@@ -390,6 +392,17 @@ def test_a_query_with_no_number_is_refused(world: World, value: str) -> None:
     assert faults == []
 
 
+@pytest.mark.parametrize("times", [501, 20_000])
+def test_a_list_without_end_is_refused(world: World, times: int) -> None:
+    faults = []
+    for door in WITH_BODY:
+        for name, known in {"messages": [{"role": "user", "content": "x"}], **door.fields}.items():
+            if isinstance(known, list) and (name != "messages" or door.path.endswith("/ingest")):
+                body = {**door.with_fields(**{name: known * times}), **({"text": None} if name == "messages" else {})}
+                faults += world.faults(door, (name, "too_long"), body=body)
+    assert faults == []
+
+
 WRONG_WORDS = ["*", "", " ", "%", "' OR 1=1--", "\x00", "\ud800", "x" * 5000, "type' OR '1'='1", "admit,extract"]
 CHOICES = (
     "action",
@@ -463,9 +476,8 @@ def test_a_cursor_that_names_anothers_memory_is_a_place_and_no_key(world: World)
 def test_anothers_idempotency_key_and_run_are_not_known_here(world: World) -> None:
     for door in SCOPED:
         if "idempotency_key" in door.fields:
-            body = door.with_fields(idempotency_key=f"key-1-{uuid.uuid4().hex[:0]}", run_id="run-2")
-            first = world.call(door, body={**body, **({} if door.inside else {"user_id": uuid.uuid4().hex})})
-            assert first.get_json()["job_id"] != world.ids["job"]
+            body = door.with_fields(user_id=uuid.uuid4().hex, idempotency_key="key-1", run_id="run-2")
+            assert world.faults(door, 202, body=body) == []
 
 
 PERCENT, SNAKE, BACKSLASH, PLAIN = (
@@ -571,7 +583,3 @@ def test_a_method_that_an_endpoint_does_not_have_is_refused(world: World) -> Non
             if (method.upper(), path) not in have:
                 answer = client.open(path.format(**world.ids), method=method, headers=bearer(TOKEN))
                 assert answer.status_code in (404, 405, 403), (method, path, answer.status_code)
-
-
-def test_the_stranger_is_named_as_in_the_rows() -> None:
-    assert STRANGER != BANK
