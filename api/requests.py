@@ -7,6 +7,7 @@ from typing import TypeVar, get_origin
 
 from flask import current_app, request
 from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from runtime.wiring import Services
 from tasks.contracts import Contract
@@ -61,9 +62,13 @@ def query_as(contract: type[C]) -> C:
 def _body() -> bytes:
     """The body as it was sent, which the server reads only now, so that a broken chunk is met here."""
     try:
-        return request.get_data()
+        raw = request.get_data()
     except (OSError, ParseException):
         raise BadBody("encoding", "ended early or is not encoded as its headers say") from None
+    if request.content_length is None and len(raw) >= (request.max_content_length or 0):
+        # A body in chunks does not say how long it is, and is read up to the limit only.
+        raise RequestEntityTooLarge
+    return raw
 
 
 def _json_object(raw: bytes) -> dict[str, object]:

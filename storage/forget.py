@@ -65,7 +65,7 @@ class SqlEraser:
             jobs = {*quoting_jobs(connection, scope, what), *(row.job_id for row in staged)}
             _empty_jobs(connection, JobRow.id.in_(jobs))
             _erase(connection, scope, [row], what.made, writer)
-        with self._database.transaction() as connection:
+            # Still under the lock: what is said right afterwards is nothing that was left.
             after = traces_of_memory(connection, scope, what)
         status = ChangeStatus.PARTIAL_CLEANUP if after.total else ChangeStatus.DELETED
         return Changed(status, memory_id, deleted_count=1, erasure=Erasure(before, after))

@@ -23,14 +23,15 @@ from runtime.embedded.servers import Servers
 from runtime.settings import Settings
 from runtime.user_tokens import signed
 from runtime.wiring import Services
+from storage.database import Database
 from storage.migrate import upgrade
 from storage.tables import Base
-from tests.conftest import new_database
+from tests.conftest import new_database, own_broker
 from tests.planted import PLANTED
 from tests.scripted_model import ScriptedModel
 from tests.security.doors import BANK, OPERATE, STRANGER, USER, Door
 from tests.security.identity_provider import Published, publishing
-from tests.stack import OPERATOR_TOKEN, TOKEN, USER_SECRET
+from tests.stack import OPERATOR_TOKEN, TOKEN, USER_SECRET, Stack, running_stack
 
 DIMS = 64
 # A word that stands in every memory of the other tenant and nowhere else.
@@ -171,6 +172,35 @@ def world(servers: Servers, scripted_model: ScriptedModel, tmp_path_factory: pyt
         yield made
     made.services.database.dispose()
     made.app.extensions["poco"].database.dispose()
+
+
+@dataclass(frozen=True)
+class Running:
+    """The service as processes, with a worker, and its database to look at."""
+
+    stack: Stack
+    database: Database
+
+
+@pytest.fixture(scope="session")
+def running(
+    servers: Servers, scripted_model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    url = new_database(servers, f"running_{uuid.uuid4().hex[:8]}")
+    upgrade(url, embedding_model="scripted", dims=DIMS)
+    with running_stack(
+        tmp_path_factory.mktemp("running"),
+        *("api", "relay", "worker"),
+        database_url=url,
+        broker_url=own_broker(servers, 7),
+        embedding_model="scripted",
+        embedding_base_url=scripted_model.url,
+        embedding_dims=DIMS,
+        max_open_jobs_per_scope=20,
+    ) as stack:
+        database = Database(url)
+        yield Running(stack, database)
+        database.dispose()
 
 
 @contextmanager
