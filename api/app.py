@@ -13,6 +13,7 @@ from api.jobs import jobs
 from api.lifecycle import lifecycle
 from api.memories import memories
 from api.observe import watch
+from api.reference import publish
 from domain.errors import TransientError
 from runtime.logs import configure_logging
 from runtime.settings import required_secret
@@ -41,6 +42,7 @@ def create_app(services: Services | None = None) -> Flask:
     app.extensions["poco"] = services
     for blueprint in (health, jobs, memories, lifecycle, gateway):
         app.register_blueprint(blueprint)
+    publish(app)
     watch(app)
     protect(app)
     problems.register(app)

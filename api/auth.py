@@ -17,7 +17,7 @@ from runtime.user_tokens import KeysUnavailable, NoSuchUser, UserTokens
 
 log = structlog.get_logger(__name__)
 View = TypeVar("View", bound=Callable[..., Any])
-_EVERYBODY: frozenset[TokenScope] = frozenset()
+EVERYBODY: frozenset[TokenScope] = frozenset()
 _USER = "user"
 # What each endpoint needs: one of some scopes, or a user's own token.
 _NEEDED: dict[Callable[..., Any], frozenset[TokenScope] | str] = {}
@@ -39,6 +39,11 @@ def needs_user(view: View) -> View:
     """Let an endpoint be called with a user's own token, and with nothing else."""
     _NEEDED[view] = _USER
     return view
+
+
+def needed_by(view: Callable[..., Any]) -> frozenset[TokenScope] | str | None:
+    """What this endpoint needs: one of these scopes, or a user's own token; None when it does not say."""
+    return _NEEDED.get(view)
 
 
 def protect(app: Flask) -> None:
@@ -68,8 +73,8 @@ def user_scope() -> Scope:
 
 def _authorize() -> Response | None:
     view = current_app.view_functions.get(request.endpoint or "")
-    needed = _NEEDED.get(view) if view else None
-    if needed == _EVERYBODY:
+    needed = needed_by(view) if view else None
+    if needed == EVERYBODY:
         return None
     if needed == _USER:
         return _authorize_user()

@@ -8,7 +8,9 @@ import redis
 from flask import Blueprint, Response, jsonify
 
 from api.auth import needs
+from api.endpoints import answers
 from api.requests import wired
+from api.shapes import Alive, Readiness
 from domain.errors import TransientError
 from runtime.settings import required_secret
 from runtime.wiring import Services
@@ -19,6 +21,7 @@ _TIMEOUT_SECONDS = 2.0
 
 @health.get("/live")
 @needs()
+@answers(Alive)
 def live() -> Response:
     """The process answers."""
     return jsonify({"status": "ok"})
@@ -26,6 +29,7 @@ def live() -> Response:
 
 @health.get("/ready")
 @needs()
+@answers(Readiness, 200, 503)
 def ready() -> tuple[Response, int]:
     """Database, broker and embedder answer; 503 names those that do not."""
     services = wired()

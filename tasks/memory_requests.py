@@ -114,6 +114,12 @@ class DeleteIn(Contract):
     mode: Mode = Mode.FORGET
 
 
+class ArchiveIn(Contract):
+    """Archive, or delete for good."""
+
+    mode: Mode = Mode.ARCHIVE
+
+
 class DeleteItemRequest(ItemRequest, DeleteIn):
     """Delete a memory of a user."""
 

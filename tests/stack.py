@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.answers import PublishedAnswers
 from tests.planted import PLANTED
 
 TOKEN = f"{PLANTED}-token-for-the-test-run"
@@ -43,6 +44,7 @@ class Stack:
     url: str
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     metrics_ports: dict[str, int] = field(default_factory=dict)
+    _published: PublishedAnswers | None = None
 
     def start(self, verb: str) -> None:
         """Start one process of the service and wait until it answers."""
@@ -130,18 +132,27 @@ class Stack:
         request.add_header("Content-Type", "application/json")
         if token is not None:
             request.add_header("Authorization", f"Bearer {token}")
-        try:
-            with urllib.request.urlopen(request, timeout=30) as response:
-                return Answer(response.status, json.loads(response.read()), dict(response.headers))
-        except urllib.error.HTTPError as exc:
-            with exc:
-                return Answer(exc.code, json.loads(exc.read()), dict(exc.headers))
+        answer = _answer(request)
+        if self._published is None:
+            self._published = PublishedAnswers(_answer(urllib.request.Request(f"{self.url}/openapi.json")).body)
+        content_type = answer.headers["Content-Type"]
+        self._published.check(request.get_method(), request.full_url, answer.status, content_type, answer.body)
+        return answer
 
     def _api_answers(self) -> bool:
         try:
             return self.get("/health/live").status == 200
         except OSError:
             return False
+
+
+def _answer(request: urllib.request.Request) -> Answer:
+    try:
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return Answer(response.status, json.loads(response.read()), dict(response.headers))
+    except urllib.error.HTTPError as exc:
+        with exc:
+            return Answer(exc.code, json.loads(exc.read()), dict(exc.headers))
 
 
 @contextmanager

@@ -37,6 +37,8 @@ DIMS = 64
 # A word that stands in every memory of the other tenant and nowhere else.
 SECRET_WORD = "nightjar"
 _UNSET = object()
+# So that two answers can be compared.
+_SAME_ID = {"X-Request-Id": "request-1"}
 # The rows of a scope in each table, by the columns they have.
 _OF_SCOPE = {
     "poco_memories": "payload ->> 'user_id' = :scope",
@@ -76,7 +78,8 @@ class World:
             method=door.method,
             data=raw,
             query_string=door.query if query is None else query,
-            headers={**({} if shown is None else {"Authorization": f"Bearer {shown}"}), **(headers or {})},
+            headers={**_SAME_ID, **({} if shown is None else {"Authorization": f"Bearer {shown}"}), **(headers or {})},
+            buffered=True,
         )
 
     def faults(self, door: Door, expected: int | tuple[str, str], **call: Any) -> list[str]:

@@ -58,6 +58,10 @@ class Door:
 DOORS = (
     Door("GET", "/health/live", EVERYBODY, 200),
     Door("GET", "/health/ready", EVERYBODY, 200),
+    Door("GET", "/openapi.json", EVERYBODY, 200),
+    Door("GET", "/docs", EVERYBODY, 302),
+    Door("GET", "/docs/", EVERYBODY, 200),
+    Door("GET", "/docs/index.css", EVERYBODY, 200),
     Door(
         "POST",
         "/v1/memories/ingest",

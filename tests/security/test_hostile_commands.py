@@ -5,6 +5,7 @@ Whoever may run a verb may read the whole database; what is tried here is that a
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -42,6 +43,7 @@ BAD_URLS = [
     NO_UTF8,
 ]
 BAD_URLS += ["http://127.0.0.1:1", "http://a b/", "http://x\r\nX-Evil: 1/"]
+BAD_FILES = ["{rows}", "/", "/nowhere", "", "x" * 5000, NO_UTF8, "/dev/null", "file:x?mode=rwc", "|true"]
 BOMB = b"[" * LONG
 ROWS = b"\n".join(
     [
@@ -99,6 +101,8 @@ VERBS: dict[str, list[tuple[list[str], int]]] = {
         ]
         for gate in ("admission", "extraction", "postcheck")
     },
+    "history import": each("history import", "", BAD_FILES),
+    "history scrub": [*each("history scrub", "", BAD_FILES), *each("history scrub --delete", "", BAD_FILES)],
     "jobs list": [
         *filters("jobs list"),
         *each("jobs list", "--after", [HUGE, "-1", "x", ""]),
@@ -168,6 +172,13 @@ def environment(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv(name, os.environ.get(name, ""))
     (tmp_path / "rows").write_bytes(ROWS)
     return {**world.ids, "rows": str(tmp_path / "rows"), "out": str(tmp_path / "out")}
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """What a verb leaves is gone with its own test."""
+    yield
+    gc.collect()
 
 
 def ended(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int | str:
