@@ -11,6 +11,7 @@ from api.gateway import gateway
 from api.health import health
 from api.jobs import jobs
 from api.lifecycle import lifecycle
+from api.limits import limit
 from api.memories import memories
 from api.observe import watch
 from api.reference import publish
@@ -45,6 +46,7 @@ def create_app(services: Services | None = None) -> Flask:
     publish(app)
     watch(app)
     protect(app)
+    limit(app)
     problems.register(app)
     _prepare(services)
     return app

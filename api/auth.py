@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
 
 import structlog
 from flask import Flask, Response, current_app, g, request
@@ -63,6 +64,21 @@ def caller() -> Caller:
     """Whose request this is."""
     found: Caller = g.caller
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Requester:
+    """Whose request is counted: a service's token by its name, or a user by the scope."""
+
+    kind: Literal["service", "user"]
+    name: str = field(repr=False)
+
+
+def requester() -> Requester | None:
+    """Who makes this request, if anybody had to say it."""
+    if "user_scope" in g:
+        return Requester("user", user_scope().key)
+    return Requester("service", caller().name) if "caller" in g else None
 
 
 def user_scope() -> Scope:

@@ -12,6 +12,7 @@ from api.endpoints import answers
 from api.requests import wired
 from api.shapes import Alive, Readiness
 from domain.errors import TransientError
+from runtime.broker import broker_client
 from runtime.settings import required_secret
 from runtime.wiring import Services
 
@@ -68,9 +69,7 @@ def _database(services: Services) -> str | None:
 
 def _broker(services: Services) -> str | None:
     url = required_secret(services.settings, "broker_url")
-    client = redis.Redis.from_url(
-        url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS, retry=None
-    )
+    client = broker_client(url, seconds=_TIMEOUT_SECONDS)
     try:
         client.ping()
     except redis.RedisError as exc:

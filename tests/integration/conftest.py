@@ -9,6 +9,7 @@ import pytest
 
 from domain.scope import Scope
 from runtime.embedded.servers import Servers
+from runtime.home import free_port
 from storage.database import Database
 from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.migrate import upgrade
@@ -18,6 +19,7 @@ from tests.ledgers import SHORT
 from tests.planted import PLANTED
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack, running_stack
+from tests.wires import Wire
 
 EMBEDDING_DIMS = 64
 
@@ -97,3 +99,12 @@ def scope() -> Scope:
 def ledger(database: Database) -> SqlJobLedger:
     """A ledger whose retries are due at once."""
     return SqlJobLedger(database, policy=SHORT, times=LedgerTimes())
+
+
+@pytest.fixture
+def wire(servers: Servers) -> Iterator[Wire]:
+    """A way to the test broker, not connected yet."""
+    host, port = servers.broker_url.rpartition("@")[2].partition("/")[0].split(":")
+    made = Wire(free_port(), (host, int(port)))
+    yield made
+    made.cut()
