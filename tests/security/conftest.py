@@ -36,6 +36,8 @@ from tests.stack import OPERATOR_TOKEN, TOKEN, USER_SECRET, Stack, running_stack
 DIMS = 64
 # A word that stands in every memory of the other tenant and nowhere else.
 SECRET_WORD = "nightjar"
+# A refusal for asking too often would answer every row.
+UNLIMITED: dict[str, Any] = {"service_requests_per_minute": 0, "user_requests_per_minute": 0}
 _UNSET = object()
 # So that two answers can be compared.
 _SAME_ID = {"X-Request-Id": "request-1"}
@@ -168,6 +170,7 @@ def world(servers: Servers, scripted_model: ScriptedModel, tmp_path_factory: pyt
         embedding_base_url=scripted_model.url,
         embedding_dims=DIMS,
         max_open_jobs_per_scope=100_000,
+        **UNLIMITED,
     )
     with logging_to(folder / "service.log"):
         made = World(Services(settings), create_app(Services(settings)))
@@ -200,6 +203,7 @@ def running(
         embedding_base_url=scripted_model.url,
         embedding_dims=DIMS,
         max_open_jobs_per_scope=20,
+        **UNLIMITED,
     ) as stack:
         database = Database(url)
         yield Running(stack, database)
