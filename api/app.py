@@ -34,6 +34,8 @@ def create_app(services: Services | None = None) -> Flask:
     configure_logging(services.settings)
     required_secret(services.settings, "service_token")
     app = Flask(__name__, static_folder=None)
+    # An empty id in a path is no id; a redirect would go where the request's Host header says.
+    app.url_map.merge_slashes = False
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     # JSON may escape each character of a message to six bytes.

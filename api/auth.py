@@ -96,8 +96,8 @@ def _authorize() -> Response | None:
         return _authorize_user()
     known = _whose(_bearer_token())
     if known is None:
-        return _refused_token()
-    # Without an endpoint there is nothing to protect: Flask answers with 404 or 405.
+        # Without an endpoint there is nothing to protect from users either: Flask answers with 404 or 405.
+        return None if needed is None and _is_users(_bearer_token()) else _refused_token()
     if isinstance(needed, frozenset) and not known.scopes & needed:
         log.warning("memory_request_forbidden", token=known.name, endpoint=request.endpoint)
         wanted = " or ".join(sorted(needed))

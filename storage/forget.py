@@ -60,13 +60,14 @@ class SqlEraser:
             ).one_or_none()
             if row is None or (owner_of(row.payload) or "") != scope:
                 return Changed(ChangeStatus.NOT_FOUND if row is None else ChangeStatus.FORBIDDEN, memory_id)
+            _hold_jobs(connection, scope)
             what = target(connection, scope, memory_id)
             before = traces_of_memory(connection, scope, what)
             staged = quoting_staged(connection, scope, what)
             jobs = {*quoting_jobs(connection, scope, what), *(row.job_id for row in staged)}
             _empty_jobs(connection, JobRow.id.in_(jobs))
             _erase(connection, scope, [row], what.made, writer)
-        with self._database.transaction() as connection:
+            # Still under the lock: what is said right afterwards is nothing that was left.
             after = traces_of_memory(connection, scope, what)
         status = ChangeStatus.PARTIAL_CLEANUP if after.total else ChangeStatus.DELETED
         return Changed(status, memory_id, deleted_count=1, erasure=Erasure(before, after))
@@ -156,6 +157,12 @@ def _erase(connection: Connection, scope: str, rows: Sequence[Any], made: Marker
     mark_forgotten(connection, made, [entry for entry in texts if entry[1]])
     line = {"scope": scope, "operation": "forget", "operator_type": writer.kind, "operator": writer.name}
     connection.execute(insert(AuditRow), [{**line, "memory_id": key, "reason": writer.reason} for key in ids])
+
+
+def _hold_jobs(connection: Connection, scope: str) -> None:
+    """Let a step that would stage a copy meanwhile wait; what it stages then bears a mark, and is not published."""
+    is_open = JobRow.scope == scope, JobRow.status.in_(OPEN_STATUSES)
+    connection.execute(select(JobRow.id).where(*is_open).order_by(JobRow.seq).with_for_update())
 
 
 def _empty_jobs(connection: Connection, which: Any) -> None:

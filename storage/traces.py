@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Text, cast, func, or_, select
+from sqlalchemy import Connection, Text, cast, exists, func, or_, select
 
 from domain.lifecycle import Traces
 from domain.sentences import clauses, sentences
@@ -76,11 +76,11 @@ def traces_of_memory(connection: Connection, scope: str, what: Target, *, deep: 
             _entities_of(scope),
             EntityRow.payload["linked_memory_ids"].contains([what.memory_id]),
         ),
-        history=_count(connection, HistoryRow, HistoryRow.memory_id == what.memory_id),
+        history=_count(connection, HistoryRow, HistoryRow.memory_id == what.memory_id, ~_is_anothers(scope, key)),
         staged=len(quoting_staged(connection, scope, what)),
         job_payloads=len(jobs),
         outbox=_count(connection, OutboxRow, OutboxRow.job_id.in_(jobs)) if jobs else 0,
-        audit_texts=_count(connection, AuditRow, AuditRow.memory_id == key, has_text()),
+        audit_texts=_count(connection, AuditRow, AuditRow.memory_id == key, AuditRow.scope == scope, has_text()),
     )
 
 
@@ -121,6 +121,13 @@ def history_of(scope: str) -> Any:
     had = select(cast(AuditRow.memory_id, Text)).where(AuditRow.scope == scope, AuditRow.memory_id.is_not(None))
     has = select(cast(MemoryRow.id, Text)).where(of_scope(scope))
     return or_(HistoryRow.memory_id.in_(had), HistoryRow.memory_id.in_(has))
+
+
+def _is_anothers(scope: str, key: uuid.UUID) -> Any:
+    """A memory that another scope has or had, as an SQL condition; the history itself names no scope."""
+    has = exists().where(MemoryRow.id == key, MemoryRow.payload["user_id"].astext != scope)
+    had = exists().where(AuditRow.memory_id == key, AuditRow.scope != scope)
+    return or_(has, had)
 
 
 def has_content() -> Any:

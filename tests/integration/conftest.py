@@ -16,6 +16,7 @@ from storage.migrate import upgrade
 from tests.conftest import new_database
 from tests.fakes import unique_scope
 from tests.ledgers import SHORT
+from tests.planted import PLANTED
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack, running_stack
 from tests.wires import Wire
@@ -37,8 +38,10 @@ def scripted(url: str, broker_url: str, model: ScriptedModel) -> dict[str, objec
         "broker_url": broker_url,
         "llm_model": "scripted",
         "llm_base_url": model.url,
+        "llm_api_key": f"{PLANTED}-key-of-the-model",
         "embedding_model": "scripted",
         "embedding_base_url": model.url,
+        "embedding_api_key": f"{PLANTED}-key-of-the-embedder",
         "embedding_dims": EMBEDDING_DIMS,
     }
 
