@@ -37,6 +37,7 @@ _MEANINGS = {
     403: "The token is not for this.",
     404: "There is no such thing, or it is somebody else's.",
     409: "It is not in a state for this.",
+    414: "The request line has more than 8190 bytes; the server answers this before the service sees it.",
     413: "The body is too large.",
     422: "A field breaks a rule; nothing was written.",
     429: "Too many requests, or too many candidates wait; Retry-After says for how long.",
@@ -201,6 +202,8 @@ def _responses(said: Spoken, schemas: dict[_Named, JsonObject], *, is_open: bool
     for status in sorted(failures):
         shape = said.problem if status in (404, 422, 503) else Problem
         found[status] = {_PROBLEM_JSON: {"schema": schemas[shape, "serialization"]}}
+    if said.query:
+        found[414] = {"text/html": {"schema": {"type": "string"}}}
     headers = {"X-Request-Id": {"schema": {"type": "string"}, "description": "Also in every log line of the request."}}
     return {
         str(status): {"description": _MEANINGS[status], "headers": headers, "content": content}

@@ -130,6 +130,8 @@ def api() -> None:
         f"--log-level={settings.log_level}",
         "--error-logfile=-",
         "--no-control-socket",
+        # The most gunicorn takes: a filter of Chinese text is nine bytes a character.
+        "--limit-request-line=8190",
         "--config=python:api.server",
         *_in_memory(),
         environment=_shared_metrics(settings, "api"),

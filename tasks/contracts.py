@@ -49,6 +49,10 @@ def _no_nul(value: str) -> str:
     return value
 
 
+# What is published of a contract that lets other fields be.
+_OPEN: dict[str, Any] = {"additionalProperties": True}
+
+
 class Contract(BaseModel):
     """A request: unknown fields are refused, so that a misspelt one is noticed."""
 
@@ -111,7 +115,7 @@ def _known_role(value: object) -> object:
 class MessageIn(Contract):
     """One turn of the conversation, with its real role. Other fields of a chat message are ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra=_OPEN)
 
     role: Annotated[Role, BeforeValidator(_known_role)]
     content: Annotated[
@@ -167,7 +171,7 @@ class IngestRequest(Scoped):
 class ExtractRequested(Scoped):
     """The payload of the event `memory.extract.requested`, version 1 (SmartMate note, section 6.2)."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra=_OPEN)
 
     tenant_id: NumberedId = Field("default", validate_default=True)
     user_id: NumberedId
