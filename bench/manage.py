@@ -54,9 +54,10 @@ def bench_manage(place: Place) -> str:
     taken: dict[str, list[list[float]]] = {}
     with _ours(place) as (ours, over_http, url), _stock(place) as (stock, stock_url):
         stored = [_fill(address, memories) for address in (url, stock_url)]
+        peers: list[_Memories] = [ours, over_http, stock]
         chosen = [iter(stored[0]), iter(stored[0][memories // 2 :]), iter(stored[1])]
         for action in _ACTIONS:
-            calls = [_call(peer, action, each) for peer, each in zip((ours, over_http, stock), chosen, strict=True)]
+            calls = [_call(peer, action, each) for peer, each in zip(peers, chosen, strict=True)]
             taken[action] = times(calls, rounds)
     return "\n".join([f"manage, {memories} memories, {rounds} calls each", *(_line(*row) for row in taken.items())])
 

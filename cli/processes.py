@@ -135,6 +135,8 @@ def api_arguments(settings: Settings, *, app: str = "api.app:create_app()") -> S
         f"--log-level={settings.log_level}",
         "--error-logfile=-",
         "--no-control-socket",
+        # The most gunicorn takes: a filter of Chinese text is nine bytes a character.
+        "--limit-request-line=8190",
         "--config=python:api.server",
         *_in_memory(),
     )

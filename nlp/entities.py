@@ -146,9 +146,10 @@ def _chinese(text: str) -> Iterator[_Mention]:
 
 
 def _tagged(text: str) -> Iterator[tuple[int, str, str]]:
-    start = 0
+    start, known = 0, models.dictionary()
     for word, tag in models.jieba().tag(text):
-        yield start, word, tag
+        # A word that the segmenter knew before keeps its old tag there, whatever the dictionary says.
+        yield start, word, known.get(word, tag)
         start += len(word)
 
 

@@ -6,21 +6,23 @@ import uuid
 from collections.abc import Sequence, Set
 from typing import Any
 
-from sqlalchemy import Connection, Text, Uuid, any_, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Text, Uuid, any_, bindparam, delete, func, insert, select, true, update
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from domain.facts import Entity, StagedFact
-from storage.tables import EntityRow, text_of, word
+from storage.tables import EntityRow, text_at, word
 
 _LINKED = EntityRow.payload["linked_memory_ids"]
-_OURS = text_of(EntityRow.payload, "user_id") == bindparam("scope")
+_OURS = text_at(EntityRow.payload, "user_id") == bindparam("scope")
 _THESE = EntityRow.id == any_(bindparam("ids", type_=ARRAY(Uuid)))
-_NAMES = select(EntityRow.id, text_of(EntityRow.payload, "data").label("name")).where(_OURS)
+_NAMES = select(EntityRow.id, text_at(EntityRow.payload, "data").label("name")).where(_OURS)
 _KNOWN = select(EntityRow.id, EntityRow.payload).where(_THESE)
 _INSERT = insert(EntityRow)
 _RELINK = update(EntityRow).where(EntityRow.id == bindparam("this_entity")).values(payload=bindparam("changed"))
 _gone = bindparam("gone", type_=ARRAY(Text))
-_left = _LINKED.op("-", return_type=JSONB())(_gone)
+# Another program's links may be no array, and hold more than texts.
+_names = func.jsonb_path_query_array(_LINKED, word('strict $[*] ? (@.type() == "string")'), word("{}"), true())
+_left = _names.op("-", return_type=JSONB())(_gone)
 _UNLINK = (
     update(EntityRow)
     .where(_OURS, _LINKED.has_any(_gone))
@@ -51,14 +53,14 @@ def link(connection: Connection, scope: str, facts: Sequence[StagedFact]) -> Non
     if new:
         connection.execute(_INSERT, new)
     changed = [
-        {"this_entity": row.id, "changed": _with_links(row.payload, links[name][1])} for name, row in known.items()
+        {
+            "this_entity": row.id,
+            "changed": {**row.payload, "linked_memory_ids": sorted({*_linked(row), *links[name][1]})},
+        }
+        for name, row in known.items()
     ]
     if changed:
         connection.execute(_RELINK, changed)
-
-
-def _with_links(payload: dict[str, Any], memory_ids: Set[str]) -> dict[str, Any]:
-    return {**payload, "linked_memory_ids": sorted({*payload.get("linked_memory_ids", []), *memory_ids})}
 
 
 def _links_by_name(facts: Sequence[StagedFact]) -> dict[str, tuple[Entity, set[str]]]:
@@ -77,6 +79,12 @@ def _known_entities(connection: Connection, scope: str, wanted: Set[str]) -> dic
         return {}
     rows = {row.id: row for row in connection.execute(_KNOWN, {"ids": list(known.values())})}
     return {key: rows[entity_id] for key, entity_id in known.items()}
+
+
+def _linked(row: Any) -> list[str]:
+    """The memories that an entity is said to be in, whoever said so."""
+    linked = row.payload.get("linked_memory_ids")
+    return [other for other in linked if isinstance(other, str)] if isinstance(linked, list) else []
 
 
 def entity_key(text: str) -> str:

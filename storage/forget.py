@@ -24,7 +24,8 @@ from storage.database import Database, lock_scope
 from storage.entities import unlink
 from storage.forgotten import EVIDENCE_MAC, Marker, mark_forgotten, marker
 from storage.ledger import end_and_fence
-from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, StagedRow, text_of
+from storage.rows import owner_of, text_of
+from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, StagedRow, is_open, text_at
 from storage.traces import (
     copies_of_memory,
     has_content,
@@ -42,6 +43,10 @@ BATCH = 200
 FORGOTTEN = "forgotten"
 _NO_TEXT: dict[str, Any] = {"before": None, "after": None}
 _LOCKED = select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == bindparam("this_memory")).with_for_update()
+# Lets a step that would stage a copy meanwhile wait; what it stages then bears a mark, and is not published.
+_HOLD_JOBS = (
+    select(JobRow.id).where(JobRow.scope == bindparam("scope"), is_open()).order_by(JobRow.seq).with_for_update()
+)
 _AUDIT = insert(AuditRow)
 
 
@@ -61,8 +66,9 @@ class SqlEraser:
         with self._database.transaction() as connection:
             lock_scope(connection, scope)
             row = connection.execute(_LOCKED, {"this_memory": key}).one_or_none()
-            if row is None or (row.payload.get("user_id") or "") != scope:
+            if row is None or (owner_of(row.payload) or "") != scope:
                 return Changed(ChangeStatus.NOT_FOUND if row is None else ChangeStatus.FORBIDDEN, memory_id)
+            connection.execute(_HOLD_JOBS, {"scope": scope})
             what = target_of(connection, scope, memory_id, row.payload)
             quotes = quoting(connection, scope, what)
             before = traces_of_memory(connection, scope, what, quotes)
@@ -70,7 +76,7 @@ class SqlEraser:
             if jobs:
                 _empty_jobs(connection, JobRow.id.in_(jobs))
             _erase(connection, scope, [row], what.made, writer)
-        with self._database.statement() as connection:
+            # Still under the lock: what is said right afterwards is nothing that was left.
             after = traces_of_memory(connection, scope, what, quoting(connection, scope, what))
         status = ChangeStatus.PARTIAL_CLEANUP if after.total else ChangeStatus.DELETED
         return Changed(status, memory_id, deleted_count=1, erasure=Erasure(before, after))
@@ -145,7 +151,7 @@ class SqlEraser:
             has_memories = connection.execute(select(func.count()).select_from(MemoryRow).where(of_scope(scope)))
             if has_memories.scalar_one():
                 return
-            connection.execute(delete(EntityRow).where(text_of(EntityRow.payload, "user_id") == scope))
+            connection.execute(delete(EntityRow).where(text_at(EntityRow.payload, "user_id") == scope))
             connection.execute(delete(HistoryRow).where(history_of(scope)))
             connection.execute(update(AuditRow).where(AuditRow.scope == scope, has_text()).values(**_NO_TEXT))
 
@@ -156,7 +162,7 @@ def _erase(connection: Connection, scope: str, rows: Sequence[Any], made: Marker
     names = [str(key) for key in ids]
     connection.execute(_erase_rows(), {"ids": ids, "names": names})
     unlink(connection, scope, names)
-    texts = [(str(row.id), str(row.payload.get("data") or ""), row.payload.get(EVIDENCE_MAC)) for row in rows]
+    texts = [(str(row.id), text_of(row.payload), row.payload.get(EVIDENCE_MAC)) for row in rows]
     mark_forgotten(connection, made, [entry for entry in texts if entry[1]])
     line = {"scope": scope, "operation": "forget", "operator_type": writer.kind, "operator": writer.name}
     connection.execute(_AUDIT, [{**line, "memory_id": key, "reason": writer.reason} for key in ids])

@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from domain.jobs import Status
 from storage.clock import from_now
 from storage.database import Database
-from storage.tables import AuditRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow, is_open, text_of, word
+from storage.tables import AuditRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow, is_open, text_at, word
 
 BATCH = 500
 DAY_SECONDS = 86_400.0
@@ -91,16 +91,16 @@ def expire(connection: Connection, scope: str | None = None, limit: int = BATCH)
 def _expire(*, of_one_scope: bool) -> Any:
     payload = MemoryRow.payload
     due = select(MemoryRow.id).where(
-        text_of(payload, "expiration_date").is_not(None),
-        text_of(payload, "status") == word("active"),
-        text_of(payload, "expiration_date") < bindparam("today"),
-        *((text_of(payload, "user_id") == bindparam("scope"),) if of_one_scope else ()),
+        text_at(payload, "expiration_date").is_not(None),
+        text_at(payload, "status") == word("active"),
+        text_at(payload, "expiration_date") < bindparam("today"),
+        *((text_at(payload, "user_id") == bindparam("scope"),) if of_one_scope else ()),
     )
     return (
         update(MemoryRow)
         .where(MemoryRow.id.in_(due.limit(bindparam("most")).with_for_update(skip_locked=True)))
         .values(payload=payload.op("||")(bindparam("mark", type_=JSONB)))
-        .returning(MemoryRow.id, text_of(payload, "user_id").label("scope"))
+        .returning(MemoryRow.id, text_at(payload, "user_id").label("scope"))
     )
 
 

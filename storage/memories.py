@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -14,7 +16,8 @@ from domain.memory import Neighbour
 from domain.metadata import INTERNAL_KEYS
 from domain.scope import Scope
 from storage.database import Database
-from storage.tables import MemoryRow, text_of, word
+from storage.rows import text_of
+from storage.tables import MemoryRow, text_at, word
 
 
 class SqlMemoryIndex:
@@ -27,11 +30,7 @@ class SqlMemoryIndex:
         """The nearest active, unexpired memories of the scope, closest first."""
         values = {"scope": scope.key, "today": _today(), "vector": list(vector), "most": limit}
         with self._database.statement() as connection:
-            rows = connection.execute(_nearest(), values).all()
-        return [
-            Neighbour(str(row.id), row.payload["data"], float(row.similarity), shown_metadata(row.payload))
-            for row in rows
-        ]
+            return neighbours(connection.execute(_nearest(), values))
 
 
 def visible(scope: Scope) -> tuple[Any, ...]:
@@ -41,13 +40,22 @@ def visible(scope: Scope) -> tuple[Any, ...]:
 
 def _visible(scope: Any, today: Any) -> tuple[Any, ...]:
     payload = MemoryRow.payload
-    expires = text_of(payload, "expiration_date")
+    expires = text_at(payload, "expiration_date")
     return (
-        text_of(payload, "user_id") == scope,
-        text_of(payload, "data").is_not(None),
-        func.coalesce(text_of(payload, "status"), word("active")) == word("active"),
+        text_at(payload, "user_id") == scope,
+        text_at(payload, "data").is_not(None),
+        func.coalesce(text_at(payload, "status"), word("active")) == word("active"),
         or_(expires.is_(None), expires >= today),
     )
+
+
+def neighbours(rows: Iterable[Any]) -> list[Neighbour]:
+    """Rows with their payload and similarity; one without a vector, or with nothing but zeros, is near nothing."""
+    return [
+        Neighbour(str(row.id), text_of(row.payload), float(row.similarity), shown_metadata(row.payload))
+        for row in rows
+        if row.similarity is not None and not math.isnan(row.similarity)
+    ]
 
 
 @cache

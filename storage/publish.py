@@ -18,7 +18,7 @@ from domain.switches import SENSITIVE, UserSettings, closed
 from storage.entities import link
 from storage.forgotten import EVIDENCE_MAC, evidence_marks, forgotten, marker
 from storage.maintenance import expire
-from storage.memory_rows import insert_memories, write_audit, write_history
+from storage.memory_rows import archived_texts, insert_memories, write_audit, write_history
 
 ALREADY_KNOWN = "already_known"
 FORGOTTEN_BEFORE = "forgotten_before"
@@ -48,7 +48,8 @@ def publish(
     gone = forgotten(connection, staged, evidence, made)
     hidden = set() if settings.sensitive_memory_enabled else {fact.id for fact in staged if _is_sensitive(fact)}
     wanted = [_with_mark(fact, evidence[fact.id]) for fact in staged if fact.id not in gone | hidden]
-    added = insert_memories(connection, origin, wanted)
+    hushed = archived_texts(connection, scope, wanted)
+    added = insert_memories(connection, origin, [fact for fact in wanted if fact.text not in hushed])
     published = [fact for fact in wanted if fact.id in added]
     counts = {"inserted": len(published), "duplicates": len(wanted) - len(published)}
     rules = {**dict.fromkeys(hidden, SENSITIVE_OFF), **dict.fromkeys(gone, FORGOTTEN_BEFORE)}

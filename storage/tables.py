@@ -84,14 +84,15 @@ Index(
 Index("ix_poco_memories_user_id", MemoryRow.payload["user_id"].astext)
 Index("ix_poco_memories_created_at", MemoryRow.payload["user_id"].astext, MemoryRow.payload["created_at"].astext)
 # Rows that an older mem0 left behind may repeat a hash; only rows of our own schema version may not. What is expired
-# may be learned again.
+# may be learned again, and what is archived may be added again on purpose.
 Index(
     "one_memory_per_text",
     MemoryRow.payload["user_id"].astext,
     MemoryRow.payload["hash"].astext,
     unique=True,
     postgresql_where=text(
-        "(payload ->> 'memory_schema_version') IS NOT NULL AND (payload ->> 'status') IS DISTINCT FROM 'expired'"
+        "(payload ->> 'memory_schema_version') IS NOT NULL AND (payload ->> 'status') IS DISTINCT FROM 'expired' "
+        "AND (payload ->> 'status') IS DISTINCT FROM 'archived'"
     ),
 )
 Index(
@@ -297,7 +298,7 @@ class SchemaRow(Base):
 
 # What follows is written into a statement as it is: as parameters, keys and words would hide the indexes on them from
 # a plan that is made once for all values.
-def text_of(column: Any, key: str) -> Any:
+def text_at(column: Any, key: str) -> Any:
     """A key of a JSON column as text, as an SQL expression."""
     return column.op("->>", return_type=Text())(word(key))
 

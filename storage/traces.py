@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Text, Uuid, any_, bindparam, cast, func, or_, select
+from sqlalchemy import Connection, Text, Uuid, any_, bindparam, cast, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from domain.lifecycle import Traces
 from domain.sentences import clauses, sentences
 from domain.text import loose
 from storage.forgotten import EVIDENCE_MAC, Marker, marker
+from storage.rows import text_of
 from storage.tables import (
     AuditRow,
     EntityRow,
@@ -24,7 +25,7 @@ from storage.tables import (
     MemoryRow,
     OutboxRow,
     StagedRow,
-    text_of,
+    text_at,
 )
 
 _MARKS = select(ForgottenRow.text_mac, ForgottenRow.evidence_mac).where(
@@ -65,12 +66,12 @@ def target(connection: Connection, scope: str, memory_id: str) -> Target:
     return target_of(connection, scope, memory_id, payload or {})
 
 
-def target_of(connection: Connection, scope: str, memory_id: str, payload: Mapping[str, Any]) -> Target:
+def target_of(connection: Connection, scope: str, memory_id: str, payload: dict[str, Any]) -> Target:
     """The same where the memory's payload is at hand; empty when it is gone."""
     made = marker(connection, scope)
     rows = connection.execute(_MARKS, {"scope": scope, "this_memory": uuid.UUID(memory_id)})
     marks = {mark for row in rows for mark in row}
-    text = str(payload.get("data") or "")
+    text = text_of(payload)
     if text:
         marks |= {made.mark(text), payload.get(EVIDENCE_MAC)}
     return Target(made, memory_id, frozenset(marks - {None}), text or None)
@@ -78,7 +79,7 @@ def target_of(connection: Connection, scope: str, memory_id: str, payload: Mappi
 
 def of_scope(scope: Any) -> Any:
     """Whose memories, as an SQL condition."""
-    return text_of(MemoryRow.payload, "user_id") == scope
+    return text_at(MemoryRow.payload, "user_id") == scope
 
 
 def traces_of_memory(connection: Connection, scope: str, what: Target, quoting: Quoting) -> Traces:
@@ -90,7 +91,7 @@ def traces_of_memory(connection: Connection, scope: str, what: Target, quoting: 
 
 def copies_of_memory(connection: Connection, scope: str, what: Target) -> int:
     """How many other memories of the scope hold the text of one."""
-    others = select(text_of(MemoryRow.payload, "data")).where(
+    others = select(text_at(MemoryRow.payload, "data")).where(
         of_scope(scope), MemoryRow.id != uuid.UUID(what.memory_id)
     )
     return sum(what.is_in(text or "") for text in connection.execute(others).scalars())
@@ -128,6 +129,13 @@ def history_of(scope: str) -> Any:
     return or_(HistoryRow.memory_id.in_(had), HistoryRow.memory_id.in_(has))
 
 
+def _is_anothers(scope: Any, key: Any) -> Any:
+    """A memory that another scope has or had, as an SQL condition; the history itself names no scope."""
+    has = exists().where(MemoryRow.id == key, text_at(MemoryRow.payload, "user_id") != scope)
+    had = exists().where(AuditRow.memory_id == key, AuditRow.scope != scope)
+    return or_(has, had)
+
+
 def has_content() -> Any:
     """A job that still holds what was said, as an SQL condition."""
     return or_(JobRow.payload.is_not(None), JobRow.messages.is_not(None))
@@ -139,7 +147,7 @@ def has_text() -> Any:
 
 
 def _entities_of(scope: Any) -> Any:
-    return text_of(EntityRow.payload, "user_id") == scope
+    return text_at(EntityRow.payload, "user_id") == scope
 
 
 def _texts(row: Any) -> Iterator[str]:
@@ -149,7 +157,7 @@ def _texts(row: Any) -> Iterator[str]:
 
 def _memories(*where: Any) -> Any:
     """Rows, vectors and keyword texts, as one row."""
-    keywords = text_of(MemoryRow.payload, "text_lemmatized")
+    keywords = text_at(MemoryRow.payload, "text_lemmatized")
     counted = {"memories": func.count(), "vectors": func.count(MemoryRow.vector), "keywords": func.count(keywords)}
     return select(*(count.label(name) for name, count in counted.items())).where(*where).subquery()
 
@@ -167,9 +175,9 @@ def _traces() -> Any:
     return select(
         _memories(MemoryRow.id == memory, of_scope(scope)),
         _number(EntityRow, _entities_of(scope), links).label("entity_links"),
-        _number(HistoryRow, HistoryRow.memory_id == name).label("history"),
+        _number(HistoryRow, HistoryRow.memory_id == name, ~_is_anothers(scope, memory)).label("history"),
         _number(OutboxRow, OutboxRow.job_id == any_(bindparam("jobs", type_=ARRAY(Uuid)))).label("outbox"),
-        _number(AuditRow, AuditRow.memory_id == memory, has_text()).label("audit_texts"),
+        _number(AuditRow, AuditRow.memory_id == memory, AuditRow.scope == scope, has_text()).label("audit_texts"),
     )
 
 
@@ -181,6 +189,6 @@ def _contents() -> Any:
 
 @cache
 def _staged() -> Any:
-    text = text_of(StagedRow.payload, "data").label("text")
+    text = text_at(StagedRow.payload, "data").label("text")
     mine = JobRow.scope == bindparam("scope")
     return select(StagedRow.id, StagedRow.job_id, text).join(JobRow, JobRow.id == StagedRow.job_id).where(mine)

@@ -41,6 +41,24 @@ def test_names_are_found_in_reading_order(text: str, entities: list[str]) -> Non
     assert found(text) == entities
 
 
+# Kind: mem0ai/mem0#6717.
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("用户在飞书维护排班表", ["飞书/P"]),
+        ("用户用豆瓣和剪映", ["豆瓣/P", "剪映/P"]),
+        ("用户在滴滴上班，通勤坐携程订的车", ["滴滴/P", "携程/P"]),
+        ("用户用腾讯会议开周会", ["腾讯会议/P"]),
+        ("早餐喝小米粥，爱吃苹果", []),
+        ("用戶在飛書維護排班表", []),
+        ("飞书", ["飞书/P"]),
+        ("用Notion写周报", ["Notion/P"]),
+    ],
+)
+def test_a_name_needs_no_quotes_when_the_dictionary_knows_it(text: str, entities: list[str]) -> None:
+    assert found(text) == entities
+
+
 @pytest.mark.parametrize(
     "text",
     [
