@@ -16,11 +16,16 @@ class PublishedAnswers:
 
     def __init__(self, document: JsonObject) -> None:
         self._components = document["components"]
+        self._paths = document["paths"]
         self._operations = [
             (_pattern(path), method.upper(), operation["responses"])
             for path, operations in sorted(document["paths"].items(), key=lambda pair: "{" in pair[0])
             for method, operation in operations.items()
         ]
+
+    def operations(self) -> list[tuple[str, str]]:
+        """Each method with its path, as the document writes it."""
+        return [(method.upper(), path) for path, operations in self._paths.items() for method in operations]
 
     def check(self, method: str, url: str, status: int, content_type: str, body: object) -> None:
         """Fail when this answer is not one that the document promises; an unknown operation promises nothing."""

@@ -128,15 +128,19 @@ class Stack:
             assert time.monotonic() < deadline, complaint
             time.sleep(0.05)
 
+    def published(self) -> PublishedAnswers:
+        """What this API's OpenAPI document says."""
+        if self._published is None:
+            self._published = PublishedAnswers(_answer(urllib.request.Request(f"{self.url}/openapi.json")).body)
+        return self._published
+
     def _ask(self, request: urllib.request.Request, token: str | None) -> Answer:
         request.add_header("Content-Type", "application/json")
         if token is not None:
             request.add_header("Authorization", f"Bearer {token}")
         answer = _answer(request)
-        if self._published is None:
-            self._published = PublishedAnswers(_answer(urllib.request.Request(f"{self.url}/openapi.json")).body)
         content_type = answer.headers["Content-Type"]
-        self._published.check(request.get_method(), request.full_url, answer.status, content_type, answer.body)
+        self.published().check(request.get_method(), request.full_url, answer.status, content_type, answer.body)
         return answer
 
     def _api_answers(self) -> bool:
