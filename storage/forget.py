@@ -179,8 +179,8 @@ def _erase_rows() -> Any:
 
 def _empty_jobs(connection: Connection, which: Any) -> None:
     """Take what was said out of jobs; open ones end, and whoever runs them can complete nothing."""
-    rows = connection.execute(select(JobRow.id, JobRow.status).where(which, has_content()).order_by(JobRow.seq)).all()
-    for row in rows:
+    jobs = select(JobRow.id, JobRow.status).where(which, has_content()).order_by(JobRow.seq).with_for_update()
+    for row in connection.execute(jobs).all():
         connection.execute(delete(StagedRow).where(StagedRow.job_id == row.id))
         if row.status in OPEN_STATUSES:
             values = {

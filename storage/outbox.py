@@ -24,6 +24,9 @@ BATCH = 100
 _ADD = insert(OutboxRow).inline()
 _PROMOTE = update(OutboxRow).where(OutboxRow.job_id == bindparam("this_job")).values(ready=True)
 _NOTIFY = text(f"NOTIFY {CHANNEL}")
+# A relay deletes what it is sending itself, and waits for the job: whoever holds the job must not wait for the row.
+_free = select(OutboxRow.id).where(OutboxRow.job_id == bindparam("this_job")).with_for_update(skip_locked=True)
+_FORGET = delete(OutboxRow).where(OutboxRow.id.in_(_free))
 
 
 def add(connection: Connection, job_id: Any, *, ready: bool) -> None:
@@ -35,7 +38,7 @@ def add(connection: Connection, job_id: Any, *, ready: bool) -> None:
 
 def forget(connection: Connection, job_id: Any) -> None:
     """Drop what was to be sent of a job before now."""
-    connection.execute(delete(OutboxRow).where(OutboxRow.job_id == job_id))
+    connection.execute(_FORGET, {"this_job": job_id})
 
 
 def promote(connection: Connection, job_id: Any) -> None:

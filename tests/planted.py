@@ -5,7 +5,6 @@ Beside the planted word these are users' tokens, named service tokens, and the s
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -35,7 +34,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _values(secrets: Path) -> list[str]:
-    return [str(value) for value in json.loads(secrets.read_bytes()).values()]
+    """The secrets in a file, also in one that a test has damaged."""
+    return re.findall(r'"([\w-]{32,})"', secrets.read_text())
 
 
 def _found(path: Path, wanted: re.Pattern[bytes]) -> Iterator[str]:

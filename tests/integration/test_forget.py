@@ -22,7 +22,17 @@ from storage.database import Database
 from storage.forget import SqlEraser
 from storage.forgotten import Marker
 from storage.ledger import SqlJobLedger
-from storage.tables import AuditRow, EntityRow, ForgottenRow, HistoryRow, JobRow, MemoryRow, StagedRow
+from storage.outbox import send_ready
+from storage.tables import (
+    AuditRow,
+    EntityRow,
+    ForgottenRow,
+    HistoryRow,
+    JobRow,
+    MemoryRow,
+    OutboxRow,
+    StagedRow,
+)
 from tests.fakes import FakeEmbedder, candidate, fake_vector, unique_scope
 from tests.ledgers import claimed, rows, view
 from tests.lifecycles import ANNA, Life, published, said
@@ -255,6 +265,25 @@ def test_nothing_of_a_forgotten_user_is_left_in_any_table(life: Life, ledger: Sq
     }
     assert SqlEraser(life.database).forget_all(life.scope, ANNA).status is ChangeStatus.DELETED
     assert places_of(life.database, word) == []
+
+
+def test_what_a_relay_is_sending_does_not_keep_a_memory_from_being_forgotten(life: Life, ledger: SqlJobLedger) -> None:
+    memory_id = life.add(FEISHU)
+    job_id = ledger.submit(candidate(("user", f"他说：{FEISHU}。"), ("assistant", "好的"), scope=life.scope)).job_id
+    forgotten: list[ChangeStatus] = []
+
+    def send(sent: str, _: Step) -> None:
+        # The relay holds its row until the broker has the message.
+        if sent == job_id:
+            forgotten.append(life.forget(memory_id).status)
+
+    while send_ready(life.database, send):
+        pass
+    assert forgotten == [ChangeStatus.DELETED]
+    assert (view(ledger, job_id).outcome, rows(life.database, OutboxRow, OutboxRow.job_id == uuid.UUID(job_id))) == (
+        Outcome.CANCELLED,
+        0,
+    )
 
 
 def test_forgetting_nobody_is_done_at_once(life: Life) -> None:

@@ -158,6 +158,17 @@ def test_an_entity_of_another_program_spoils_no_topics(life: Life, links: object
     assert life.forget(again).status is ChangeStatus.DELETED
 
 
+@pytest.mark.parametrize("links", ["{}", {"{}": 1}, ["{}", 5, ["{}"]], ["{}", "other"]], ids=str)
+def test_a_memory_leaves_the_links_of_another_program(life: Life, links: object) -> None:
+    memory_id = stored(life.database, {"data": TEA, "user_id": life.scope.key})
+    payload = {"data": "钉钉", "user_id": life.scope.key, "linked_memory_ids": links}
+    said = json.loads(json.dumps(payload).replace("{}", memory_id))
+    with life.database.transaction() as connection:
+        connection.execute(insert(EntityRow).values(id=uuid.uuid4(), payload=said))
+    assert life.forget(memory_id).status is ChangeStatus.DELETED
+    assert life.links() == ({"钉钉": ["other"]} if "other" in str(links) else {})
+
+
 @pytest.mark.parametrize(
     "payload", [None, [1], "x", 5, {}, {"user_id": None, "data": TEA}, {"user_id": ["a"]}], ids=str
 )
