@@ -35,7 +35,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _values(secrets: Path) -> list[str]:
     """The secrets in a file, also in one that a test has damaged."""
-    return re.findall(r'"([\w-]{32,})"', secrets.read_text())
+    return re.findall(r':\s*"([^"]{8,})"', secrets.read_text())
 
 
 def _found(path: Path, wanted: re.Pattern[bytes]) -> Iterator[str]:
