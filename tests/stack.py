@@ -83,7 +83,8 @@ class Stack:
 
     def note_metrics(self) -> None:
         """Write down what every running process shows to Prometheus, for those who read the logs."""
-        for verb in self.processes:
+        # A test may run a process that shows no metrics.
+        for verb in self.metrics_ports.keys() & self.processes.keys():
             with suppress(OSError):
                 (self.folder / f"{verb}.metrics").write_text(self.scrape(verb), encoding="utf-8")
 

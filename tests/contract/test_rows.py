@@ -314,6 +314,7 @@ def test_our_tables_are_those_that_mem0_would_make(stock: Any, database: Databas
     )
     with database.transaction() as connection:
         theirs, *ours = (connection.execute(types, {"name": name}).all() for name in (made, MEMORIES, ENTITIES))
+        connection.execute(text(f"DROP TABLE {made}"))
     assert ours == [theirs, theirs]
 
 
