@@ -6,10 +6,10 @@ STAMP := $(VENV)/.installed
 SOURCES := domain admission pipeline storage llm nlp runtime tasks api chaos cli celeryconfig.py tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop test lint format fuzz bench soak lock clean
+.PHONY: help setup run stop test lint format fuzz bench soak contract-report lock clean
 
 help: ## Show this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## Make .venv from the lock file
 
@@ -52,6 +52,9 @@ bench: setup ## Measure speed (see bench/README.md)
 
 soak: setup ## Break a scratch stack for 600 seconds and check that nothing is lost (SECONDS=n)
 	$(BIN)/poco-memory chaos --seconds $(or $(SECONDS),600)
+
+contract-report: setup ## Say what differs in the newest mem0 (VERSION=n for another release)
+	@$(BIN)/python -m tests.contract.newest $(VERSION)
 
 lock: ## Resolve requirements.lock again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \

@@ -25,8 +25,12 @@ _STRAY_JOINER = re.compile(f"(?<![{_EMOJI}])\u200d|\u200d(?![{_EMOJI}])")
 
 def clean_text(text: str) -> str:
     """Straight quotes, `\\n` line ends, NFC; controls, lone surrogates, bidi and zero-width marks are gone."""
-    visible = without_invisible(straight_quotes(_LINE_END.sub("\n", text)).translate(_LINES))
-    return unicodedata.normalize("NFC", visible)
+    return as_seen(straight_quotes(_LINE_END.sub("\n", text)).translate(_LINES))
+
+
+def as_seen(text: str) -> str:
+    """The text as its reader sees it: NFC, and nothing invisible; quotes and line ends as they were typed."""
+    return unicodedata.normalize("NFC", without_invisible(text))
 
 
 def straight_quotes(text: str) -> str:

@@ -11,8 +11,10 @@ from api.gateway import gateway
 from api.health import health
 from api.jobs import jobs
 from api.lifecycle import lifecycle
+from api.limits import limit
 from api.memories import memories
 from api.observe import watch
+from api.reference import publish
 from domain.errors import TransientError
 from runtime.logs import configure_logging
 from runtime.settings import required_secret
@@ -32,6 +34,8 @@ def create_app(services: Services | None = None) -> Flask:
     configure_logging(services.settings)
     required_secret(services.settings, "service_token")
     app = Flask(__name__, static_folder=None)
+    # An empty id in a path is no id; a redirect would go where the request's Host header says.
+    app.url_map.merge_slashes = False
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     # JSON may escape each character of a message to six bytes.
@@ -39,8 +43,10 @@ def create_app(services: Services | None = None) -> Flask:
     app.extensions["poco"] = services
     for blueprint in (health, jobs, memories, lifecycle, gateway):
         app.register_blueprint(blueprint)
+    publish(app)
     watch(app)
     protect(app)
+    limit(app)
     problems.register(app)
     _prepare(services)
     return app

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
 
 import structlog
 from flask import Flask, Response, current_app, g, request
@@ -17,7 +18,7 @@ from runtime.user_tokens import KeysUnavailable, NoSuchUser, UserTokens
 
 log = structlog.get_logger(__name__)
 View = TypeVar("View", bound=Callable[..., Any])
-_EVERYBODY: frozenset[TokenScope] = frozenset()
+EVERYBODY: frozenset[TokenScope] = frozenset()
 _USER = "user"
 # What each endpoint needs: one of some scopes, or a user's own token.
 _NEEDED: dict[Callable[..., Any], frozenset[TokenScope] | str] = {}
@@ -41,6 +42,11 @@ def needs_user(view: View) -> View:
     return view
 
 
+def needed_by(view: Callable[..., Any]) -> frozenset[TokenScope] | str | None:
+    """What this endpoint needs: one of these scopes, or a user's own token; None when it does not say."""
+    return _NEEDED.get(view)
+
+
 def protect(app: Flask) -> None:
     """Check every request of the application.
 
@@ -60,6 +66,21 @@ def caller() -> Caller:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Requester:
+    """Whose request is counted: a service's token by its name, or a user by the scope."""
+
+    kind: Literal["service", "user"]
+    name: str = field(repr=False)
+
+
+def requester() -> Requester | None:
+    """Who makes this request, if anybody had to say it."""
+    if "user_scope" in g:
+        return Requester("user", user_scope().key)
+    return Requester("service", caller().name) if "caller" in g else None
+
+
 def user_scope() -> Scope:
     """Whose memories this request is about, by the user's own token."""
     found: Scope = g.user_scope
@@ -68,15 +89,15 @@ def user_scope() -> Scope:
 
 def _authorize() -> Response | None:
     view = current_app.view_functions.get(request.endpoint or "")
-    needed = _NEEDED.get(view) if view else None
-    if needed == _EVERYBODY:
+    needed = needed_by(view) if view else None
+    if needed == EVERYBODY:
         return None
     if needed == _USER:
         return _authorize_user()
     known = _whose(_bearer_token())
     if known is None:
-        return _refused_token()
-    # Without an endpoint there is nothing to protect: Flask answers with 404 or 405.
+        # Without an endpoint there is nothing to protect from users either: Flask answers with 404 or 405.
+        return None if needed is None and _is_users(_bearer_token()) else _refused_token()
     if isinstance(needed, frozenset) and not known.scopes & needed:
         log.warning("memory_request_forbidden", token=known.name, endpoint=request.endpoint)
         wanted = " or ".join(sorted(needed))

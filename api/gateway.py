@@ -22,12 +22,15 @@ from api.answers import (
     topics_answer,
 )
 from api.auth import needs_user, user_scope
+from api.endpoints import answers, takes_body, takes_query
 from api.jobs import NO_JOB
-from api.requests import body_as, query_as, wired
-from domain.lifecycle import NO_DETAILS, Action, Details, Mode, Writer
+from api.requests import wired
+from api.shapes import Change, ChangeProblem, History, Items, Near, OwnWhy, Topics
+from domain.lifecycle import NO_DETAILS, Action, Details, Mode, Overview, Writer
+from domain.switches import UserSettings
 from pipeline.manage import Wish
 from tasks.documents import explanation_document
-from tasks.memory_requests import DeleteIn, ListIn, OverviewIn, RelatedIn, SettingsIn, TopicsIn, UpdateIn
+from tasks.memory_requests import ArchiveIn, DeleteIn, ListIn, OverviewIn, RelatedIn, SettingsIn, TopicsIn, UpdateIn
 
 gateway = Blueprint("gateway", __name__, url_prefix="/api/v1")
 _MEMORIES = "/user-customer-settings/memories"
@@ -36,34 +39,43 @@ _MEMORIES = "/user-customer-settings/memories"
 @gateway.get(f"{_MEMORIES}/vector")
 @gateway.get("/memory/items", endpoint="items")
 @needs_user
-def list_memories() -> Response:
+@answers(Items)
+@takes_query(ListIn)
+def list_memories(asked: ListIn) -> Response:
     """A page of one's memories, the latest first."""
-    return list_answer(user_scope(), query_as(ListIn))
+    return list_answer(user_scope(), asked)
 
 
 @gateway.get(f"{_MEMORIES}/overview")
 @needs_user
-def overview() -> Response:
+@answers(Overview)
+@takes_query(OverviewIn)
+def overview(asked: OverviewIn) -> Response:
     """One's memories in figures."""
-    return overview_answer(user_scope(), query_as(OverviewIn))
+    return overview_answer(user_scope(), asked)
 
 
 @gateway.get(f"{_MEMORIES}/topics")
 @needs_user
-def topics() -> Response:
+@answers(Topics)
+@takes_query(TopicsIn)
+def topics(asked: TopicsIn) -> Response:
     """The names that one's memories mention most."""
-    return topics_answer(user_scope(), query_as(TopicsIn).limit)
+    return topics_answer(user_scope(), asked.limit)
 
 
 @gateway.get(f"{_MEMORIES}/<memory_id>/related")
 @needs_user
-def related(memory_id: str) -> Response:
+@answers(Near, failures=(404,))
+@takes_query(RelatedIn)
+def related(asked: RelatedIn, memory_id: str) -> Response:
     """What is near one memory, without itself."""
-    return related_answer(user_scope(), _known(memory_id), query_as(RelatedIn).limit)
+    return related_answer(user_scope(), _known(memory_id), asked.limit)
 
 
 @gateway.get(f"{_MEMORIES}/<memory_id>/history")
 @needs_user
+@answers(History, failures=(404,))
 def history(memory_id: str) -> Response:
     """Every change of a memory, oldest first."""
     return history_answer(user_scope(), _known(memory_id))
@@ -71,21 +83,25 @@ def history(memory_id: str) -> Response:
 
 @gateway.put(f"{_MEMORIES}/<memory_id>")
 @needs_user
-def update(memory_id: str) -> Response:
+@answers(Change, failures=(404,), problem=ChangeProblem)
+@takes_body(UpdateIn)
+def update(asked: UpdateIn, memory_id: str) -> Response:
     """Correct a memory: its text, its details or both."""
-    asked = body_as(UpdateIn)
     return _managed(Action.UPDATE, memory_id, text=asked.text, details=asked.details())
 
 
 @gateway.delete(f"{_MEMORIES}/<memory_id>")
 @needs_user
-def delete(memory_id: str) -> Response:
+@answers(Change, failures=(404,), problem=ChangeProblem)
+@takes_query(DeleteIn)
+def delete(asked: DeleteIn, memory_id: str) -> Response:
     """Forget a memory for good, or archive it."""
-    return _managed(Action.DELETE, memory_id, mode=query_as(DeleteIn).mode)
+    return _managed(Action.DELETE, memory_id, mode=asked.mode)
 
 
 @gateway.post(f"{_MEMORIES}/<memory_id>/restore")
 @needs_user
+@answers(Change, failures=(404,), problem=ChangeProblem)
 def restore(memory_id: str) -> Response:
     """Bring an archived memory back."""
     return change_answer("restore", wired().keeper.restore(user_scope(), _known(memory_id), _writer()))
@@ -93,6 +109,7 @@ def restore(memory_id: str) -> Response:
 
 @gateway.delete(_MEMORIES)
 @needs_user
+@answers(Change, problem=ChangeProblem)
 def delete_all() -> Response:
     """Forget everything for good."""
     return change_answer("delete_user", wired().eraser.forget_all(user_scope(), _writer()))
@@ -100,15 +117,16 @@ def delete_all() -> Response:
 
 @gateway.delete("/memory/items/<memory_id>")
 @needs_user
-def archive(memory_id: str) -> Response:
+@answers(Change, failures=(404,), problem=ChangeProblem)
+@takes_query(ArchiveIn)
+def archive(asked: ArchiveIn, memory_id: str) -> Response:
     """Take a memory out of sight; it can be restored, unless `mode=forget` says for good."""
-    asked = query_as(DeleteIn)
-    is_said = "mode" in asked.model_fields_set
-    return _managed(Action.DELETE, memory_id, mode=asked.mode if is_said else Mode.ARCHIVE)
+    return _managed(Action.DELETE, memory_id, mode=asked.mode)
 
 
 @gateway.get("/memory/settings")
 @needs_user
+@answers(UserSettings)
 def settings() -> Response:
     """One's switches."""
     return jsonify(asdict(wired().user_settings.get(user_scope())))
@@ -116,14 +134,17 @@ def settings() -> Response:
 
 @gateway.post("/memory/settings")
 @needs_user
-def change_settings() -> Response:
+@answers(UserSettings)
+@takes_body(SettingsIn)
+def change_settings(asked: SettingsIn) -> Response:
     """Set some switches; answers with all of them."""
-    changes = body_as(SettingsIn).model_dump(exclude_none=True)
+    changes = asked.model_dump(exclude_none=True)
     return jsonify(asdict(wired().user_settings.change(user_scope(), changes)))
 
 
 @gateway.get("/memory/jobs/<job_id>/explain")
 @needs_user
+@answers(OwnWhy, failures=(404,))
 def explain(job_id: str) -> Response:
     """Why a candidate of one's own ended as it did; with the text of each fact that is a memory now."""
     explanation = wired().ledger.explain(_known(job_id, NO_JOB))

@@ -8,8 +8,11 @@ import redis
 from flask import Blueprint, Response, jsonify
 
 from api.auth import needs
+from api.endpoints import answers
 from api.requests import wired
+from api.shapes import Alive, Readiness
 from domain.errors import TransientError
+from runtime.broker import broker_client
 from runtime.settings import required_secret
 from runtime.wiring import Services
 
@@ -19,6 +22,7 @@ _TIMEOUT_SECONDS = 2.0
 
 @health.get("/live")
 @needs()
+@answers(Alive)
 def live() -> Response:
     """The process answers."""
     return jsonify({"status": "ok"})
@@ -26,6 +30,7 @@ def live() -> Response:
 
 @health.get("/ready")
 @needs()
+@answers(Readiness, 200, 503)
 def ready() -> tuple[Response, int]:
     """Database, broker and embedder answer; 503 names those that do not."""
     services = wired()
@@ -64,9 +69,7 @@ def _database(services: Services) -> str | None:
 
 def _broker(services: Services) -> str | None:
     url = required_secret(services.settings, "broker_url")
-    client = redis.Redis.from_url(
-        url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS, retry=None
-    )
+    client = broker_client(url, seconds=_TIMEOUT_SECONDS)
     try:
         client.ping()
     except redis.RedisError as exc:

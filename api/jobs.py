@@ -8,8 +8,10 @@ from flask import Blueprint, Response, jsonify
 from werkzeug.exceptions import NotFound
 
 from api.auth import caller, needs
+from api.endpoints import answers, takes_body, takes_optional_body, takes_query
 from api.problems import problem
-from api.requests import body_as, optional_body_as, query_as, wired
+from api.requests import wired
+from api.shapes import ActedOnMany, Audit, Counts, Job, Jobs, Why
 from domain.access import TokenScope
 from domain.jobs import Outcome, Status
 from domain.operations import Act, Acted, Operator, Refusal
@@ -28,9 +30,10 @@ _WHY_NOT = {
 
 @jobs.get("")
 @needs(TokenScope.OPERATE)
-def page() -> Response:
+@answers(Jobs)
+@takes_query(JobsQuery)
+def page(asked: JobsQuery) -> Response:
     """Jobs of every user that the filters leave, the latest accepted first."""
-    asked = query_as(JobsQuery)
     wanted = asked.filter(tuple(asked.status), tuple(asked.outcome))
     found = wired().desk.page(wanted, limit=asked.limit, cursor=asked.cursor)
     return jsonify({"jobs": [job_document(job) for job in found.jobs], "next_cursor": found.next_cursor})
@@ -38,6 +41,7 @@ def page() -> Response:
 
 @jobs.get("/stats")
 @needs(TokenScope.OPERATE)
+@answers(Counts)
 def stats() -> Response:
     """The ledger in figures."""
     return jsonify(counts_document(wired().stats.counts()))
@@ -45,23 +49,29 @@ def stats() -> Response:
 
 @jobs.post("/retry")
 @needs(TokenScope.OPERATE)
-def retry_many() -> Response:
+@answers(ActedOnMany)
+@takes_body(ActOnMany)
+def retry_many(asked: ActOnMany) -> Response:
     """Run dead jobs again from the step that failed."""
-    return _act_on_many(Act.RETRY)
+    return _act_on_many(Act.RETRY, asked)
 
 
 @jobs.post("/restart")
 @needs(TokenScope.OPERATE)
-def restart_many() -> Response:
+@answers(ActedOnMany)
+@takes_body(ActOnMany)
+def restart_many(asked: ActOnMany) -> Response:
     """Run dead jobs again from the first step."""
-    return _act_on_many(Act.RESTART)
+    return _act_on_many(Act.RESTART, asked)
 
 
 @jobs.post("/<job_id>/<any(retry, restart, cancel):act>")
 @needs(TokenScope.OPERATE)
-def act_on_one(job_id: str, act: str) -> Response:
+@answers(Acted, failures=(404, 409))
+@takes_optional_body(ActOnOne)
+def act_on_one(asked: ActOnOne, job_id: str, act: str) -> Response:
     """Run a dead job again, or end an open one; 409 when it is not one."""
-    operator = Operator(caller().name, optional_body_as(ActOnOne).why)
+    operator = Operator(caller().name, asked.why)
     acted = wired().desk.act(_known(job_id), Act(act), operator)
     if acted.refusal is None:
         return jsonify(acted_document(acted))
@@ -72,6 +82,7 @@ def act_on_one(job_id: str, act: str) -> Response:
 
 @jobs.get("/<job_id>/audit")
 @needs(TokenScope.OPERATE)
+@answers(Audit, failures=(404,))
 def audit(job_id: str) -> Response:
     """What operators did to a job, oldest first."""
     known = _known(job_id)
@@ -82,6 +93,7 @@ def audit(job_id: str) -> Response:
 
 @jobs.get("/<job_id>")
 @needs(TokenScope.INGEST, TokenScope.OPERATE)
+@answers(Job, failures=(404,))
 def show(job_id: str) -> Response:
     """One job."""
     view = wired().ledger.view(_known(job_id))
@@ -92,6 +104,7 @@ def show(job_id: str) -> Response:
 
 @jobs.get("/<job_id>/explain")
 @needs(TokenScope.INGEST, TokenScope.OPERATE)
+@answers(Why, failures=(404,))
 def explain(job_id: str) -> Response:
     """Which gate kept or dropped what, and by which rule. Lines count from 1, characters from 0."""
     explanation = wired().ledger.explain(_known(job_id))
@@ -100,8 +113,7 @@ def explain(job_id: str) -> Response:
     return jsonify(explanation_document(explanation))
 
 
-def _act_on_many(act: Act) -> Response:
-    asked = body_as(ActOnMany)
+def _act_on_many(act: Act, asked: ActOnMany) -> Response:
     wanted = asked.filter((Status.DEAD,), (Outcome.DEAD,))
     if asked.dry_run:
         meant = wired().desk.ids(wanted, limit=asked.limit)

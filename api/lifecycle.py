@@ -14,9 +14,11 @@ from api.answers import (
     topics_answer,
 )
 from api.auth import caller, needs
-from api.requests import body_as, wired
+from api.endpoints import answers, takes_body
+from api.requests import wired
+from api.shapes import Change, ChangeProblem, History, Items, Near, Topics
 from domain.access import TokenScope
-from domain.lifecycle import Action, Writer
+from domain.lifecycle import Action, Overview, Writer
 from pipeline.manage import AGENT, Wish, manage
 from runtime.metrics import managed
 from tasks.contracts import Scoped
@@ -37,9 +39,10 @@ _USER = "user"
 
 @lifecycle.post("/manage")
 @needs(TokenScope.MANAGE)
-def manage_memory() -> Response:
+@answers(Change, failures=(404,), problem=ChangeProblem)
+@takes_body(ManageRequest)
+def manage_memory(asked: ManageRequest) -> Response:
     """Add, update or delete one memory, or decide to do nothing."""
-    asked = body_as(ManageRequest)
     wish = Wish(
         scope=asked.scope(),
         action=asked.action,
@@ -60,9 +63,10 @@ def manage_memory() -> Response:
 
 @lifecycle.post("/update-item")
 @needs(TokenScope.MANAGE)
-def update_item() -> Response:
+@answers(Change, failures=(404,), problem=ChangeProblem)
+@takes_body(UpdateItemRequest)
+def update_item(asked: UpdateItemRequest) -> Response:
     """Correct a memory by its id, as its user does."""
-    asked = body_as(UpdateItemRequest)
     writer, memory_id = _writer(_USER), str(asked.memory_id)
     return managed_answer(
         Wish(asked.scope(), Action.UPDATE, writer, asked.text, memory_id=memory_id, details=asked.details())
@@ -71,65 +75,74 @@ def update_item() -> Response:
 
 @lifecycle.post("/delete-item")
 @needs(TokenScope.MANAGE)
-def delete_item() -> Response:
+@answers(Change, failures=(404,), problem=ChangeProblem)
+@takes_body(DeleteItemRequest)
+def delete_item(asked: DeleteItemRequest) -> Response:
     """Forget a memory for good with every copy of it, or archive it."""
-    asked = body_as(DeleteItemRequest)
     writer, memory_id = _writer(_USER), str(asked.memory_id)
     return managed_answer(Wish(asked.scope(), Action.DELETE, writer, memory_id=memory_id, mode=asked.mode))
 
 
 @lifecycle.post("/restore-item")
 @needs(TokenScope.MANAGE)
-def restore_item() -> Response:
+@answers(Change, failures=(404,), problem=ChangeProblem)
+@takes_body(ItemRequest)
+def restore_item(asked: ItemRequest) -> Response:
     """Bring an archived memory back."""
-    asked = body_as(ItemRequest)
     return change_answer("restore", wired().keeper.restore(asked.scope(), str(asked.memory_id), _writer(_USER)))
 
 
 @lifecycle.post("/delete-user")
 @needs(TokenScope.MANAGE)
-def delete_user() -> Response:
+@answers(Change, problem=ChangeProblem)
+@takes_body(Scoped)
+def delete_user(asked: Scoped) -> Response:
     """Forget everything of a user for good; when it was interrupted, the next call goes on."""
-    return change_answer("delete_user", wired().eraser.forget_all(body_as(Scoped).scope(), _writer(_USER)))
+    return change_answer("delete_user", wired().eraser.forget_all(asked.scope(), _writer(_USER)))
 
 
 @lifecycle.post("/history")
 @needs(TokenScope.MANAGE)
-def history() -> Response:
+@answers(History, failures=(404,))
+@takes_body(ItemRequest)
+def history(asked: ItemRequest) -> Response:
     """Every change of a memory, oldest first."""
-    asked = body_as(ItemRequest)
     return history_answer(asked.scope(), str(asked.memory_id))
 
 
 @lifecycle.post("/list-user")
 @needs(TokenScope.MANAGE)
-def list_user() -> Response:
+@answers(Items)
+@takes_body(ListRequest)
+def list_user(asked: ListRequest) -> Response:
     """A page of a user's memories; no model is needed."""
-    asked = body_as(ListRequest)
     return list_answer(asked.scope(), asked)
 
 
 @lifecycle.post("/overview")
 @needs(TokenScope.MANAGE)
-def overview() -> Response:
+@answers(Overview)
+@takes_body(OverviewRequest)
+def overview(asked: OverviewRequest) -> Response:
     """A user's memories in figures."""
-    asked = body_as(OverviewRequest)
     return overview_answer(asked.scope(), asked)
 
 
 @lifecycle.post("/topics")
 @needs(TokenScope.MANAGE)
-def topics() -> Response:
+@answers(Topics)
+@takes_body(TopicsRequest)
+def topics(asked: TopicsRequest) -> Response:
     """The names that a user's memories mention most."""
-    asked = body_as(TopicsRequest)
     return topics_answer(asked.scope(), asked.limit)
 
 
 @lifecycle.post("/related")
 @needs(TokenScope.MANAGE)
-def related() -> Response:
+@answers(Near, failures=(404,))
+@takes_body(RelatedRequest)
+def related(asked: RelatedRequest) -> Response:
     """What is near one memory, without itself."""
-    asked = body_as(RelatedRequest)
     return related_answer(asked.scope(), str(asked.memory_id), asked.limit)
 
 

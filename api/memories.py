@@ -7,11 +7,14 @@ from time import perf_counter
 from typing import Annotated
 
 import structlog
-from flask import Blueprint, Response, g, jsonify, request
+from flask import Blueprint, Response, g, jsonify
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from api.auth import needs
-from api.requests import body_as, wired
+from api.endpoints import answers, takes_body
+from api.observe import follow
+from api.requests import wired
+from api.shapes import Accepted, Found
 from domain.access import TokenScope
 from domain.candidate import Candidate
 from domain.memory import RecallResult
@@ -44,23 +47,28 @@ class SearchRequest(Scoped):
 
 @memories.post("/memories/ingest")
 @needs(TokenScope.INGEST)
-def ingest() -> tuple[Response, int]:
+@answers(Accepted, 202, 200)
+@takes_body(IngestRequest)
+def ingest(asked: IngestRequest) -> tuple[Response, int]:
     """Accept a candidate: 202 with its job, or 200 with the job its idempotency key already made."""
-    return _accept(body_as(IngestRequest).candidate())
+    return _accept(asked.candidate())
 
 
 @memories.post("/events")
 @needs(TokenScope.INGEST)
-def receive_event() -> tuple[Response, int]:
+@answers(Accepted, 202, 200)
+@takes_body(Event)
+def receive_event(asked: Event) -> tuple[Response, int]:
     """Accept a `memory.extract.requested` event; answers as ingest does."""
-    return _accept(body_as(Event).payload.candidate())
+    return _accept(asked.payload.candidate())
 
 
 @memories.post("/memories/search")
 @needs(TokenScope.SEARCH)
-def search() -> Response:
+@answers(Found)
+@takes_body(SearchRequest)
+def search(asked: SearchRequest) -> Response:
     """Find memories; an unavailable backend is said in the answer, never shown as nothing found."""
-    asked = body_as(SearchRequest)
     services = wired()
     if not services.settings.memory_enabled:
         return jsonify(_search_answer(RecallResult(available=False, error_reason="memory_off")))
@@ -86,19 +94,12 @@ def search() -> Response:
 def _accept(candidate: Candidate) -> tuple[Response, int]:
     services = wired()
     if candidate.trace_id is None:
-        candidate = replace(candidate, trace_id=_incoming_trace_id())
+        candidate = replace(candidate, trace_id=g.trace_id)
     submission = submit(candidate, ledger=services.ledger, limits=services.size_limits)
-    g.trace_id = submission.trace_id
-    log.info("memory_ingest_accepted", job_id=submission.job_id, trace_id=submission.trace_id, new=submission.created)
+    follow(submission.trace_id)
+    log.info("memory_ingest_accepted", job_id=submission.job_id, new=submission.created)
     body = {"job_id": submission.job_id, "status": submission.status, "trace_id": submission.trace_id}
     return jsonify(body), 202 if submission.created else 200
-
-
-def _incoming_trace_id() -> str | None:
-    """The trace id of a W3C `traceparent` header, if there is a well-formed one."""
-    parts = request.headers.get("traceparent", "").split("-")
-    is_trace = len(parts) == 4 and len(parts[1]) == 32 and all(c in "0123456789abcdef" for c in parts[1])
-    return parts[1] if is_trace else None
 
 
 def _search_answer(result: RecallResult) -> dict[str, object]:

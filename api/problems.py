@@ -46,6 +46,7 @@ def problem(
         "status": status,
         "code": code,
         "detail": detail,
+        "request_id": g.request_id,
     }
     if errors is not None:
         body["errors"] = [{"field": e.field, "rule": e.rule, "message": e.message} for e in errors]
@@ -100,5 +101,5 @@ def _on_http_error(exc: HTTPException) -> Response:
 
 def _on_fault(exc: Exception) -> Response:
     # Only the class is logged: the text of an unexpected exception may quote the request.
-    log.error("memory_request_fault", error=type(exc).__name__, endpoint=request.endpoint, trace_id=g.get("trace_id"))
+    log.error("memory_request_fault", error=type(exc).__name__, endpoint=request.endpoint)
     return problem(500, "internal_error", "The service made a mistake. It has been logged.")

@@ -7,11 +7,14 @@ from typing import TypeVar, get_origin
 
 from flask import current_app, request
 from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from runtime.wiring import Services
 from tasks.contracts import Contract
 
 C = TypeVar("C", bound=Contract)
+# No contract has a tenth of it; to name each field that is none takes longer than the request is worth.
+_MOST_FIELDS = 200
 
 
 class BadBody(Exception):
@@ -59,9 +62,13 @@ def query_as(contract: type[C]) -> C:
 def _body() -> bytes:
     """The body as it was sent, which the server reads only now, so that a broken chunk is met here."""
     try:
-        return request.get_data()
+        raw = request.get_data()
     except (OSError, ParseException):
         raise BadBody("encoding", "ended early or is not encoded as its headers say") from None
+    if request.content_length is None and len(raw) >= (request.max_content_length or 0):
+        # A body in chunks does not say how long it is, and is read up to the limit only.
+        raise RequestEntityTooLarge
+    return raw
 
 
 def _json_object(raw: bytes) -> dict[str, object]:
@@ -74,6 +81,8 @@ def _json_object(raw: bytes) -> dict[str, object]:
         raise BadBody("json", "must be valid JSON in UTF-8") from None
     if not isinstance(value, dict):
         raise BadBody("object", "must be a JSON object")
+    if len(value) > _MOST_FIELDS:
+        raise BadBody("max_fields", f"must not have more than {_MOST_FIELDS} fields")
     return value
 
 

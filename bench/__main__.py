@@ -10,6 +10,7 @@ from pathlib import Path
 from bench.accept import bench_accept
 from bench.admission import bench_admission
 from bench.ingest import bench_ingest
+from bench.manage import bench_manage
 from bench.search import bench_search
 from bench.service import Place
 from bench.waiting import bench_waiting
@@ -20,6 +21,7 @@ WITHOUT_SERVERS: dict[str, Callable[[], str]] = {"admission": bench_admission}
 ON_SERVERS: dict[str, Callable[[Place], str]] = {
     "accept": bench_accept,
     "search": bench_search,
+    "manage": bench_manage,
     "ingest": bench_ingest,
     "waiting": bench_waiting,
 }
@@ -30,7 +32,7 @@ def main() -> None:
     """Run the named benchmarks on servers of their own."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}; all by default")
-    parser.add_argument("--memories", type=int, help="memories stored before (search: 2000, ingest: 20000)")
+    parser.add_argument("--memories", type=int, help="memories stored before (search: 2000, manage and ingest: 20000)")
     chosen = parser.parse_args()
     unknown = set(chosen.names) - set(NAMES)
     if unknown:

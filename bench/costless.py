@@ -8,7 +8,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from domain.candidate import Role
+from domain.facts import Vector
+from domain.ports import ExtractionPrompt, Purpose
+
 DIMS = 384
+MODEL = "bench"
 
 
 def zero_vector(text: str) -> list[float]:
@@ -24,3 +29,27 @@ def zero_answer(said: Sequence[str]) -> str:
     ]
     rows = [{"id": str(place), "text": fact, "attributed_to": "user"} for place, fact in enumerate(told)]
     return json.dumps({"memory": rows}, ensure_ascii=False)
+
+
+class ZeroModel:
+    """domain.ports.ExtractionModel at no cost."""
+
+    model = MODEL
+
+    def answer(self, prompt: ExtractionPrompt) -> str:
+        """One fact for each line of the user."""
+        return zero_answer([turn.content for turn in prompt.conversation if turn.role is Role.USER])
+
+
+class ZeroEmbedder:
+    """domain.ports.Embedder at no cost."""
+
+    model = MODEL
+    dims = DIMS
+
+    def embed(self, texts: Sequence[str], purpose: Purpose) -> list[Vector]:  # noqa: ARG002
+        """One vector for each text."""
+        return [tuple(zero_vector(text)) for text in texts]
+
+    def ping(self) -> None:
+        """Always there."""

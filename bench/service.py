@@ -14,8 +14,8 @@ from pathlib import Path
 
 import psycopg
 
-from cli.processes import worker_arguments, worker_environment
-from runtime.checks import beats
+from cli.processes import api_arguments, worker_arguments, worker_environment
+from runtime.checks import beats, http_answers
 from runtime.children import Child, spawn
 from runtime.embedded.servers import Servers
 from runtime.home import Home
@@ -54,12 +54,27 @@ class Place:
 
     def new_database(self) -> str:
         """A migrated database without a row; gives its URL."""
+        url = self.empty_database()
+        upgrade(url, embedding_model="bench", dims=384)
+        return url
+
+    def empty_database(self) -> str:
+        """A database without a table; gives its URL."""
         name = f"bench_{uuid.uuid4().hex[:8]}"
         with psycopg.connect(self.servers.database_url, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
-        url = f"{self.servers.database_url.rsplit('/', 1)[0]}/{name}"
-        upgrade(url, embedding_model="bench", dims=384)
-        return url
+        return f"{self.servers.database_url.rsplit('/', 1)[0]}/{name}"
+
+    def api(self, settings: Settings, *, app: str) -> ProcessSpec:
+        """The HTTP API with an application, with the command line of `poco-memory api`."""
+        return ProcessSpec(
+            name="api",
+            command=(sys.executable, "-m", "gunicorn", *api_arguments(settings, app=app)),
+            environment=environment_of(settings),
+            health=partial(http_answers, settings.api_host, settings.api_port, "/health/live"),
+            stop_seconds=settings.shutdown_seconds + 5,
+            directory=PROJECT_ROOT,
+        )
 
     def relay(self, settings: Settings) -> ProcessSpec:
         """The relay."""
@@ -106,7 +121,7 @@ class Place:
 def environment_of(settings: Settings) -> Mapping[str, str]:
     """What a process with these settings is told; of the caller's environment nothing that begins with POCO_."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("POCO_")}
-    secret = {"database_url", "broker_url"}
+    secret = {"database_url", "broker_url", "service_token"}
     plain = settings.model_dump(include=settings.model_fields_set - secret)
     shown = {name: str(value) for name, value in plain.items() if value is not None}
     shown |= {name: value.get_secret_value() for name in secret if (value := getattr(settings, name))}

@@ -10,7 +10,12 @@ WARM_UP = 3
 
 
 def medians(calls: Sequence[Callable[[int], object]], rounds: int) -> list[float]:
-    """The median milliseconds of each call, taken in turns so that noise meets all of them alike."""
+    """The median milliseconds of each call."""
+    return [statistics.median(taken) for taken in times(calls, rounds)]
+
+
+def times(calls: Sequence[Callable[[int], object]], rounds: int) -> list[list[float]]:
+    """The milliseconds of each call, taken in turns so that noise meets all of them alike."""
     for number in range(WARM_UP):
         for call in calls:
             call(number)
@@ -20,4 +25,4 @@ def medians(calls: Sequence[Callable[[int], object]], rounds: int) -> list[float
             before = time.perf_counter()
             call(number)
             taken[place].append((time.perf_counter() - before) * 1000)
-    return [statistics.median(times) for times in taken]
+    return taken

@@ -8,47 +8,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from celery.signals import task_postrun, task_prerun
 
-from bench.costless import DIMS, zero_answer, zero_vector
-from domain.candidate import Role
-from domain.facts import Vector
+from bench.costless import ZeroEmbedder, ZeroModel
 from domain.jobs import Claim, Job, Step, StepResult
-from domain.ports import ExtractionPrompt, JobLedger, Purpose
+from domain.ports import JobLedger
 from runtime.wiring import process_services
 from tasks.app import app
 
 __all__ = ["app"]
-
-MODEL = "bench"
-
-
-class ZeroModel:
-    """domain.ports.ExtractionModel at no cost."""
-
-    model = MODEL
-
-    def answer(self, prompt: ExtractionPrompt) -> str:
-        """One fact for each line of the user."""
-        return zero_answer([turn.content for turn in prompt.conversation if turn.role is Role.USER])
-
-
-class ZeroEmbedder:
-    """domain.ports.Embedder at no cost."""
-
-    model = MODEL
-    dims = DIMS
-
-    def embed(self, texts: Sequence[str], purpose: Purpose) -> list[Vector]:  # noqa: ARG002
-        """One vector for each text."""
-        return [tuple(zero_vector(text)) for text in texts]
-
-    def ping(self) -> None:
-        """Always there."""
 
 
 @dataclass

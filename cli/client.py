@@ -45,13 +45,13 @@ class ApiClient:
         return [(str(item["content"]), float(item["score"])) for item in answer["items"]]
 
     def _call(self, method: str, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
-        request = urllib.request.Request(  # noqa: S310 - an http URL of our own or of the caller
-            self.url.rstrip("/") + path,
-            data=None if body is None else json.dumps(body).encode(),
-            method=method,
-            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
-        )
         try:
+            request = urllib.request.Request(  # noqa: S310 - an http URL of our own or of the caller
+                self.url.rstrip("/") + path,
+                data=None if body is None else json.dumps(body).encode(),
+                method=method,
+                headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+            )
             with _OPENER.open(request, timeout=_TIMEOUT_SECONDS) as response:
                 answer = json.load(response)
         except urllib.error.HTTPError as exc:

@@ -16,8 +16,10 @@ from cli.processes import services_of_this_process
 from domain.errors import InvalidField
 from domain.jobs import Outcome, Status, Step
 from domain.operations import Act, Acted, JobFilter, Operator, ago
-from domain.scope import Scope
+from domain.scope import Scope, check_external_id
 
+# The largest number that the database counts to.
+_MOST = 2**63 - 1
 _STEPS = {step.name.lower(): step for step in Step}
 
 StatusOption = Annotated[list[Status] | None, typer.Option("--status", help="Only these; may be repeated.")]
@@ -34,7 +36,9 @@ OlderOption = Annotated[str | None, typer.Option("--older-than", help="Not chang
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 WhyOption = Annotated[str | None, typer.Option("--why", help="Why; kept in the audit.")]
 AllOption = Annotated[bool, typer.Option("--all", help="All dead jobs that the filters leave.")]
-LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Not more than this many, the oldest first.")]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", min=1, max=_MOST, help="Not more than this many, the oldest first.")
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
 
 app = typer.Typer(help="Find, retry, restart and cancel jobs. Needs the database only.", no_args_is_help=True)
@@ -55,7 +59,7 @@ def list_jobs(
     since: SinceOption = None,
     older_than: OlderOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Jobs a page.")] = 50,
-    after: Annotated[int | None, typer.Option(help="Where the page before said to go on.")] = None,
+    after: Annotated[int | None, typer.Option(min=0, max=_MOST, help="Where the page before said to go on.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show jobs, the latest accepted first.
@@ -123,7 +127,7 @@ def stats(as_json: JsonOption = False) -> None:
 def watch(
     status: StatusOption = None,
     scope: ScopeOption = None,
-    every: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 2.0,
+    every: Annotated[float, typer.Option(min=0.2, max=86_400, help="Seconds between two looks.")] = 2.0,
     times: Annotated[int | None, typer.Option(min=1, help="Stop after so many looks.")] = None,
 ) -> None:
     """Watch the queue live: what is open at which step, what died of what, and the latest jobs. Ctrl-C ends it.
@@ -230,12 +234,20 @@ def _filter(
     return JobFilter(
         statuses=tuple(status or ()),
         outcomes=tuple(outcome or ()),
-        reasons=tuple(reason or ()),
+        reasons=tuple(_reason(name) for name in reason or ()),
         steps=tuple(_step(name) for name in step or ()),
         scope=key,
         since=_ago("--since", since),
         before=_ago("--older-than", older_than),
     )
+
+
+def _reason(name: str) -> str:
+    try:
+        check_external_id("--reason", name)
+    except InvalidField as exc:
+        raise typer.BadParameter(str(exc)) from None
+    return name
 
 
 def _step(name: str) -> Step:
@@ -264,4 +276,7 @@ def _operator(why: str | None) -> Operator:
     except (KeyError, OSError):
         # A container may run as a user that has no name.
         name = f"uid {os.getuid()}"
-    return Operator(name, why)
+    try:
+        return Operator(name, why)
+    except InvalidField as exc:
+        raise typer.BadParameter(f"--{exc}") from None

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cli import chaos, demo, dry_run, forgotten, jobs, maintain, processes, scrub, stack, tokens
+from cli import chaos, demo, dry_run, forgotten, history, jobs, maintain, processes, scrub, stack, tokens
 from cli.output import FAILED, WRONG_USAGE, complain
 from domain.errors import ConfigurationError, PocoError
 
@@ -20,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (stack, demo, dry_run, jobs, tokens, scrub, forgotten, maintain, chaos, processes):
+for group in (stack, demo, dry_run, jobs, tokens, scrub, forgotten, history, maintain, chaos, processes):
     group.register(app)
 
 

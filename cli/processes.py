@@ -117,11 +117,16 @@ def api() -> None:
     """
     settings = settings_of_this_process()
     _require(settings, "database_url", "broker_url", "service_token")
-    _become(
-        "gunicorn",
-        "api.app:create_app()",
+    settings = settings.model_copy(update={"api_port": _port(settings.api_port)})
+    _become("gunicorn", *api_arguments(settings), environment=_shared_metrics(settings, "api"))
+
+
+def api_arguments(settings: Settings, *, app: str = "api.app:create_app()") -> Sequence[str]:
+    """What gunicorn's command line is given for the API; its port is a real one."""
+    return (
+        app,
         "--worker-class=gthread",
-        f"--bind={settings.api_host}:{_port(settings.api_port)}",
+        f"--bind={settings.api_host}:{settings.api_port}",
         f"--workers={settings.api_workers}",
         f"--threads={settings.api_threads}",
         f"--graceful-timeout={settings.shutdown_seconds:.0f}",
@@ -130,9 +135,10 @@ def api() -> None:
         f"--log-level={settings.log_level}",
         "--error-logfile=-",
         "--no-control-socket",
+        # The most gunicorn takes: a filter of Chinese text is nine bytes a character.
+        "--limit-request-line=8190",
         "--config=python:api.server",
         *_in_memory(),
-        environment=_shared_metrics(settings, "api"),
     )
 
 

@@ -34,7 +34,7 @@ def print_links(home: Home) -> bool:
     if api:
         say(f"API       http://{api}")
         host, _, port = api.rpartition(":")
-        if http_answers(host, int(port), "/docs"):
+        if http_answers(host, int(port), "/docs/"):
             say(f"Docs      http://{api}/docs")
     if flower:
         say(f"Flower    http://{flower}   user {settings.flower_user}   password {flower_password}")

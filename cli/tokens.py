@@ -9,7 +9,7 @@ import typer
 
 from cli.output import FAILED, complain, say, say_json
 from cli.processes import services_of_this_process
-from domain.access import AGENT_SCOPES, TokenScope
+from domain.access import AGENT_SCOPES, TokenScope, checked_token_name
 from domain.errors import InvalidField
 from domain.operations import span
 
@@ -69,6 +69,10 @@ def revoke(name: str) -> None:
 
     Example: poco-memory tokens revoke night-crew
     """
+    try:
+        checked_token_name(name)
+    except InvalidField as exc:
+        raise typer.BadParameter(str(exc)) from None
     if not services_of_this_process().tokens.revoke(name):
         complain(f"There is no live token named {name}.")
         raise typer.Exit(FAILED)

@@ -21,6 +21,9 @@ MAX_FACT_CHARS = 4000
 _LIST_KEYS = ("memory", "memories", "facts", "fact", "results", "result", "items", "data")
 _TEXT_KEYS = ("text", "fact", "memory", "content")
 _THOUGHT_TAG = re.compile(r"<(/?)think(?:ing)?>")
+_DECISION_KEYS = ("event", "action", "operation")
+# Decisions about a memory that is known already. Such an item repeats that memory; it is no new fact.
+_NOTHING_NEW = frozenset({"delete", "none", "noop"})
 _FULL_STOP = "。.．"
 _SAYS_NOTHING = frozenset({"none", "null", "nil", "n/a", "无", "没有", "暂无", "空"})
 
@@ -151,6 +154,8 @@ def _fact(item: object) -> Fact | None:
     text = next((fields[key] for key in _TEXT_KEYS if isinstance(fields.get(key), str)), "")
     text = storable(text).strip()
     if len(text) > MAX_FACT_CHARS or not _says_something(text):
+        return None
+    if any(_word(fields.get(key)) in _NOTHING_NEW for key in _DECISION_KEYS):
         return None
     return Fact(
         text,

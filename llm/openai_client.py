@@ -140,6 +140,9 @@ class OpenAIEmbedder:
             raise _bad_vectors(f"{len(vector)} dimensions instead of {self.dims}")
         if not all(math.isfinite(number) for number in vector):
             raise _bad_vectors("a number that is not finite")
+        if not any(vector):
+            # It has no direction, so it would be as near to one memory as to any other.
+            raise _bad_vectors("nothing but zeros")
 
 
 def _connect(base_url: str, api_key: str | None, timeout: float) -> OpenAI:

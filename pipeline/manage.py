@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass, field
 
+from admission.hygiene import as_seen
 from admission.secrets import find_secret, find_secret_in
 from domain.candidate import Role, RunKind
 from domain.errors import InvalidField, TransientError
@@ -18,7 +19,7 @@ from domain.memory import Origin
 from domain.metadata import check_metadata
 from domain.ports import Eraser, LanguageIdentifier, MemoryKeeper, UserSettingsStore
 from domain.scope import Scope
-from domain.text import canonical, storable
+from domain.text import canonical
 from pipeline.validate import find_fault
 from pipeline.wording import WordingTools, worded
 
@@ -144,7 +145,7 @@ _ACTIONS = {Action.ADD: _add, Action.UPDATE: _update, Action.DELETE: _delete, Ac
 
 
 def _tidy(text: str | None) -> str:
-    return canonical(storable(text or ""))
+    return canonical(as_seen(text or ""))
 
 
 def _fault(text: str, details: Details, tools: ManageTools) -> str | None:

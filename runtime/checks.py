@@ -5,12 +5,8 @@ from __future__ import annotations
 import http.client
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from domain.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    import redis
 
 _TIMEOUT_SECONDS = 2
 HEARTBEAT_SECONDS = 15.0
@@ -31,7 +27,9 @@ def valkey_answers(url: str) -> bool:
     """A PING with the password; a server that still loads its data does not answer it."""
     import redis
 
-    client = _client(url)
+    from runtime.broker import broker_client
+
+    client = broker_client(url, seconds=_TIMEOUT_SECONDS)
     try:
         return bool(client.ping())
     except redis.RedisError:
@@ -47,7 +45,9 @@ def check_broker(url: str) -> None:
         ConfigurationError: with what to change.
         redis.RedisError: the broker does not answer.
     """
-    client = _client(url)
+    from runtime.broker import broker_client
+
+    client = broker_client(url, seconds=_TIMEOUT_SECONDS)
     try:
         memory = client.info("memory")
     finally:
@@ -58,16 +58,6 @@ def check_broker(url: str) -> None:
             f"POCO_BROKER_URL: this server drops messages when its memory is full (maxmemory-policy {policy}). "
             "Set it to noeviction: CONFIG SET maxmemory-policy noeviction, and in the server's configuration."
         )
-
-
-def _client(url: str) -> redis.Redis:
-    import redis
-    from redis.backoff import NoBackoff
-    from redis.retry import Retry
-
-    return redis.Redis.from_url(
-        url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS, retry=Retry(NoBackoff(), 0)
-    )
 
 
 def http_answers(host: str, port: int, path: str) -> bool:

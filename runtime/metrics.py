@@ -76,6 +76,9 @@ SEARCH_HITS = _histogram("memory_search_hits", "Memories given to one search.", 
 SEARCH_FAILURES = _counter("memory_search_failures", "Searches that could not look, by the backend.", "reason")
 SEARCH_WITHHELD = _counter("memory_search_withheld", "Memories a search kept back because they hold a credential.")
 
+REQUESTS_REFUSED = _counter("memory_requests_refused", "Requests over the limit of their token: service, user.", "kind")
+RATE_UNCHECKED = _counter("memory_rate_unchecked", "Requests that were not counted because Redis was away.")
+
 STEP_SECONDS = _histogram("memory_step_seconds", "The work of one step: ok or failed.", "step", "result", buckets=_SLOW)
 RETRIES = _counter("memory_job_retries", "Failed attempts that are tried again.", "step", "reason")
 JOBS_ENDED = _counter("memory_jobs_ended", "Jobs that ended, by outcome and its reason.", "outcome", "reason")

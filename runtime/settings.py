@@ -74,6 +74,12 @@ class Settings(BaseSettings):
     api_port: int = Field(0, ge=0, le=65535, description="Port of the API; 0 means a free one, kept in the home.")
     api_workers: int = Field(1, ge=1, le=64, description="API processes; each loads the embedding model.")
     api_threads: int = Field(8, ge=1, le=256, description="Threads of each API process.")
+    service_requests_per_minute: int = Field(
+        12_000, ge=0, le=10_000_000, description="Requests of one service token a minute; more get 429. 0: no limit."
+    )
+    user_requests_per_minute: int = Field(
+        600, ge=0, le=10_000_000, description="Requests of one user's own tokens a minute; more get 429. 0: no limit."
+    )
     flower_host: str = Field("127.0.0.1", description="Address Flower listens on; its /metrics needs no password.")
     flower_port: int = Field(0, ge=0, le=65535, description="Port of Flower; 0 means a free one, kept in the home.")
     flower_user: str = Field("poco", pattern=r"^[^:\s]+$", description="User name for Flower.")

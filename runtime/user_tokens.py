@@ -94,15 +94,17 @@ class UserTokens:
             return self._settings.user_jwt_secret.get_secret_value(), _SECRET_ALGORITHMS
         if self._settings.user_jwks_url is None:
             raise NoSuchUser
-        return self._published_key(jwt.get_unverified_header(token).get("kid")), _KEY_ALGORITHMS
+        key = self._published_key(jwt.get_unverified_header(token).get("kid"))
+        # Each key has its algorithm. The library fails, and does not refuse, when it is used with another one.
+        return key.key, tuple(name for name in _KEY_ALGORITHMS if name == key.algorithm_name)
 
-    def _published_key(self, kid: object) -> Any:
+    def _published_key(self, kid: object) -> PyJWK:
         for refresh in (False, True):
             if refresh and not self._may_refresh():
                 break
             for key in self._fetched_keys(refresh=refresh):
                 if key.key_id == kid:
-                    return key.key
+                    return key
         raise NoSuchUser
 
     def _fetched_keys(self, *, refresh: bool) -> list[PyJWK]:

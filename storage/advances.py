@@ -29,6 +29,9 @@ from storage.clock import interval
 from storage.rows import decision_to_json, entities_to_json, messages_to_json, staged_payload, staged_to_columns
 from storage.tables import JobRow, StagedRow
 
+_CLEAR = delete(StagedRow).where(StagedRow.job_id == bindparam("this_job"))
+_STAGE = insert(StagedRow)
+
 
 def advance(connection: Connection, job: Job, result: Advance, *, handoff: float) -> bool:
     """Store the step's effect and move the pointer; False, with nothing changed, when the lease was lost.
@@ -63,10 +66,10 @@ def is_one_statement(job: Job, result: Advance) -> bool:
 
 
 def _stage(connection: Connection, job_id: str, facts: Sequence[StagedFact]) -> None:
-    connection.execute(delete(StagedRow).where(StagedRow.job_id == job_id))
+    connection.execute(_CLEAR, {"this_job": job_id})
     if facts:
         rows = [staged_to_columns(fact, job_id, position) for position, fact in enumerate(facts)]
-        connection.execute(insert(StagedRow), rows)
+        connection.execute(_STAGE, rows)
 
 
 def _changed(fact: StagedFact, position: int) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from domain.switches import UserSettings, closed
 from storage.clock import interval
 from storage.rows import CANDIDATE_COLUMNS, candidate_from_row, messages_from_json, staged_from_json
 from storage.runs import managed_run
-from storage.tables import JobRow, StagedRow
+from storage.tables import JobRow, StagedRow, is_open
 from storage.user_settings import settings_of_job
 
 
@@ -107,7 +107,7 @@ def _staged_rows() -> Any:
 def no_older() -> Any:
     """Whether the outer query's job is the oldest open one of its scope, as an SQL condition."""
     older = aliased(JobRow)
-    return ~exists().where(older.scope == JobRow.scope, older.seq < JobRow.seq, older.status.in_(OPEN_STATUSES))
+    return ~exists().where(older.scope == JobRow.scope, older.seq < JobRow.seq, is_open(older))
 
 
 def why_not(connection: Connection, job_id: str, step: Step) -> Claim:

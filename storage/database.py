@@ -17,7 +17,8 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from domain.errors import Backend, TransientError
 
 # Without iterative scan a filtered HNSW search silently returns too few rows (mem0 study, section 6).
-SESSION_OPTIONS = "-c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100 -c statement_timeout=15000"
+# A stored time that names no zone is UTC, whatever zone the server is in.
+SESSION_OPTIONS = "-c timezone=UTC -c hnsw.iterative_scan=strict_order -c hnsw.ef_search=100 -c statement_timeout=15000"
 CONNECT_TIMEOUT_SECONDS = 5
 FRESH_SECONDS = 1.0
 _USED_AT = "used_at"
@@ -143,6 +144,9 @@ def unavailable(exc: Exception) -> TransientError:
     return TransientError(Backend.DATABASE_UNAVAILABLE, type(cause).__name__)
 
 
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:scope, 0))")
+
+
 def lock_scope(connection: Connection, scope_key: str) -> None:
     """Serialise everything that orders or publishes within one scope, until the transaction ends."""
-    connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:scope, 0))"), {"scope": scope_key})
+    connection.execute(_LOCK, {"scope": scope_key})

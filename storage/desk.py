@@ -12,7 +12,7 @@ from storage import outbox
 from storage.database import Database, lock_scope
 from storage.ledger import end_job
 from storage.rows import job_view
-from storage.tables import AuditRow, JobRow, StagedRow
+from storage.tables import AuditRow, JobRow, StagedRow, is_open
 
 CANCELLED = "cancelled"
 _FORGOTTEN: dict[str, Any] = {"messages": None, "counts": {}, "trace": [], "attempts": {}}
@@ -111,8 +111,8 @@ def _revive(connection: Connection, row: Any, act: Act) -> Status:
             # A younger job may be running: this one must not become older than it again.
             "seq": text("DEFAULT"),
         }
-        is_open = exists().where(JobRow.scope == row.scope, JobRow.status.in_(OPEN_STATUSES))
-        is_head = not connection.execute(select(is_open)).scalar_one()
+        others = exists().where(JobRow.scope == row.scope, is_open())
+        is_head = not connection.execute(select(others)).scalar_one()
     if act is Act.RESTART:
         connection.execute(delete(StagedRow).where(StagedRow.job_id == row.id))
         values |= {"step": Step.ADMIT, **_FORGOTTEN}
@@ -126,7 +126,7 @@ def _revive(connection: Connection, row: Any, act: Act) -> Status:
 def _cancel(connection: Connection, row: Any) -> Status:
     # Whoever runs it now finds it ended, and can complete nothing.
     values = {"status": Status.DEAD, "outcome": Outcome.CANCELLED, "reason": CANCELLED}
-    end_job(connection, row.id, row.scope, values)
+    end_job(connection, row.id, values)
     return Status.DEAD
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Text, Uuid, any_, bindparam, delete, func, insert, select, update
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import DBAPIError
 
 from domain.errors import TransientError
@@ -20,16 +23,18 @@ from storage import outbox
 from storage.database import Database, lock_scope
 from storage.entities import unlink
 from storage.forgotten import EVIDENCE_MAC, Marker, mark_forgotten, marker
-from storage.ledger import end_job
-from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, StagedRow
+from storage.ledger import end_and_fence
+from storage.rows import owner_of, text_of
+from storage.tables import AuditRow, EntityRow, HistoryRow, JobRow, MemoryRow, StagedRow, is_open, text_at
 from storage.traces import (
+    copies_of_memory,
     has_content,
     has_text,
     history_of,
     of_scope,
-    quoting_jobs,
-    quoting_staged,
+    quoting,
     target,
+    target_of,
     traces_of_memory,
     traces_of_scope,
 )
@@ -37,6 +42,12 @@ from storage.traces import (
 BATCH = 200
 FORGOTTEN = "forgotten"
 _NO_TEXT: dict[str, Any] = {"before": None, "after": None}
+_LOCKED = select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == bindparam("this_memory")).with_for_update()
+# Lets a step that would stage a copy meanwhile wait; what it stages then bears a mark, and is not published.
+_HOLD_JOBS = (
+    select(JobRow.id).where(JobRow.scope == bindparam("scope"), is_open()).order_by(JobRow.seq).with_for_update()
+)
+_AUDIT = insert(AuditRow)
 
 
 class SqlEraser:
@@ -54,19 +65,19 @@ class SqlEraser:
         key = uuid.UUID(memory_id)
         with self._database.transaction() as connection:
             lock_scope(connection, scope)
-            row = connection.execute(
-                select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == key).with_for_update()
-            ).one_or_none()
-            if row is None or (row.payload.get("user_id") or "") != scope:
+            row = connection.execute(_LOCKED, {"this_memory": key}).one_or_none()
+            if row is None or (owner_of(row.payload) or "") != scope:
                 return Changed(ChangeStatus.NOT_FOUND if row is None else ChangeStatus.FORBIDDEN, memory_id)
-            what = target(connection, scope, memory_id)
-            before = traces_of_memory(connection, scope, what)
-            staged = quoting_staged(connection, scope, what)
-            jobs = {*quoting_jobs(connection, scope, what), *(row.job_id for row in staged)}
-            _empty_jobs(connection, JobRow.id.in_(jobs))
+            connection.execute(_HOLD_JOBS, {"scope": scope})
+            what = target_of(connection, scope, memory_id, row.payload)
+            quotes = quoting(connection, scope, what)
+            before = traces_of_memory(connection, scope, what, quotes)
+            jobs = {*quotes.jobs, *(staged.job_id for staged in quotes.staged)}
+            if jobs:
+                _empty_jobs(connection, JobRow.id.in_(jobs))
             _erase(connection, scope, [row], what.made, writer)
-        with self._database.transaction() as connection:
-            after = traces_of_memory(connection, scope, what)
+            # Still under the lock: what is said right afterwards is nothing that was left.
+            after = traces_of_memory(connection, scope, what, quoting(connection, scope, what))
         status = ChangeStatus.PARTIAL_CLEANUP if after.total else ChangeStatus.DELETED
         return Changed(status, memory_id, deleted_count=1, erasure=Erasure(before, after))
 
@@ -100,7 +111,9 @@ class SqlEraser:
         with self._database.transaction() as connection:
             if memory_id is None:
                 return traces_of_scope(connection, scope.key)
-            return traces_of_memory(connection, scope.key, target(connection, scope.key, memory_id), deep=True)
+            what = target(connection, scope.key, memory_id)
+            found = traces_of_memory(connection, scope.key, what, quoting(connection, scope.key, what))
+            return replace(found, memories=found.memories + copies_of_memory(connection, scope.key, what))
 
     def _end_jobs(self, scope: str) -> None:
         with self._database.transaction() as connection:
@@ -138,7 +151,7 @@ class SqlEraser:
             has_memories = connection.execute(select(func.count()).select_from(MemoryRow).where(of_scope(scope)))
             if has_memories.scalar_one():
                 return
-            connection.execute(delete(EntityRow).where(EntityRow.payload["user_id"].astext == scope))
+            connection.execute(delete(EntityRow).where(text_at(EntityRow.payload, "user_id") == scope))
             connection.execute(delete(HistoryRow).where(history_of(scope)))
             connection.execute(update(AuditRow).where(AuditRow.scope == scope, has_text()).values(**_NO_TEXT))
 
@@ -147,22 +160,27 @@ def _erase(connection: Connection, scope: str, rows: Sequence[Any], made: Marker
     """Remove memories with links, history and audited texts; marks and a line in the audit stay."""
     ids = [row.id for row in rows]
     names = [str(key) for key in ids]
-    connection.execute(delete(HistoryRow).where(HistoryRow.memory_id.in_(names)))
-    connection.execute(delete(MemoryRow).where(MemoryRow.id.in_(ids)))
-    connection.execute(update(AuditRow).where(AuditRow.memory_id.in_(ids)).values(**_NO_TEXT))
+    connection.execute(_erase_rows(), {"ids": ids, "names": names})
     unlink(connection, scope, names)
-    texts = [(str(row.id), str(row.payload.get("data") or ""), row.payload.get(EVIDENCE_MAC)) for row in rows]
+    texts = [(str(row.id), text_of(row.payload), row.payload.get(EVIDENCE_MAC)) for row in rows]
     mark_forgotten(connection, made, [entry for entry in texts if entry[1]])
     line = {"scope": scope, "operation": "forget", "operator_type": writer.kind, "operator": writer.name}
-    connection.execute(insert(AuditRow), [{**line, "memory_id": key, "reason": writer.reason} for key in ids])
+    connection.execute(_AUDIT, [{**line, "memory_id": key, "reason": writer.reason} for key in ids])
+
+
+@cache
+def _erase_rows() -> Any:
+    """Memories, their history and what the audit quotes of them, in one statement."""
+    ids = any_(bindparam("ids", type_=ARRAY(Uuid)))
+    history = delete(HistoryRow).where(HistoryRow.memory_id == any_(bindparam("names", type_=ARRAY(Text))))
+    audit = update(AuditRow).where(AuditRow.memory_id == ids).values(**_NO_TEXT)
+    return delete(MemoryRow).where(MemoryRow.id == ids).add_cte(history.cte("history"), audit.cte("audit"))
 
 
 def _empty_jobs(connection: Connection, which: Any) -> None:
     """Take what was said out of jobs; open ones end, and whoever runs them can complete nothing."""
-    rows = connection.execute(
-        select(JobRow.id, JobRow.scope, JobRow.status).where(which, has_content()).order_by(JobRow.seq)
-    ).all()
-    for row in rows:
+    jobs = select(JobRow.id, JobRow.status).where(which, has_content()).order_by(JobRow.seq).with_for_update()
+    for row in connection.execute(jobs).all():
         connection.execute(delete(StagedRow).where(StagedRow.job_id == row.id))
         if row.status in OPEN_STATUSES:
             values = {
@@ -171,9 +189,8 @@ def _empty_jobs(connection: Connection, which: Any) -> None:
                 "reason": FORGOTTEN,
                 "payload": None,
                 "messages": None,
-                "fence": JobRow.fence + 1,
             }
-            end_job(connection, row.id, row.scope, values)
+            end_and_fence(connection, row.id, values)
             outbox.forget(connection, row.id)
         else:
             connection.execute(update(JobRow).where(JobRow.id == row.id).values(payload=None, messages=None))

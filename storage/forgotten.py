@@ -11,7 +11,8 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert, or_, select
+from sqlalchemy import Connection, Text, any_, bindparam, delete, insert, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from domain.facts import StagedFact
 from domain.jobs import Job
@@ -22,6 +23,17 @@ KEY = "forgotten_key"
 EVIDENCE_MAC = "evidence_mac"
 _LEAST_LETTERS = 12
 _LEAST_HAN = 5
+
+_KEY = select(SchemaRow.value).where(SchemaRow.key == KEY)
+_wanted = any_(bindparam("wanted", type_=ARRAY(Text)))
+_KNOWN = select(ForgottenRow.text_mac, ForgottenRow.evidence_mac).where(
+    ForgottenRow.scope == bindparam("scope"),
+    or_(ForgottenRow.text_mac == _wanted, ForgottenRow.evidence_mac == _wanted),
+)
+_MARK = insert(ForgottenRow)
+_LIFT = delete(ForgottenRow).where(
+    ForgottenRow.scope == bindparam("scope"), ForgottenRow.text_mac == bindparam("text_mac")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +55,10 @@ class Marker:
 
 
 def marker(connection: Connection, scope: str) -> Marker:
-    """The marker of a scope, with the key of this database."""
-    key = connection.execute(select(SchemaRow.value).where(SchemaRow.key == KEY)).scalar_one()
-    return Marker(bytes.fromhex(key), scope)
+    """The marker of a scope, with the key of this database, which each connection asks for once."""
+    if KEY not in connection.info:
+        connection.info[KEY] = bytes.fromhex(connection.execute(_KEY).scalar_one())
+    return Marker(connection.info[KEY], scope)
 
 
 def evidence_marks(job: Job, facts: Sequence[StagedFact], made: Marker) -> dict[str, str | None]:
@@ -65,12 +78,7 @@ def forgotten(
     """The ids of the facts that were forgotten or corrected before."""
     marks = {fact.id: {made.mark(fact.text), evidence[fact.id]} - {None} for fact in facts}
     wanted = set().union(*marks.values()) if marks else set()
-    rows = connection.execute(
-        select(ForgottenRow.text_mac, ForgottenRow.evidence_mac).where(
-            ForgottenRow.scope == made.scope,
-            or_(ForgottenRow.text_mac.in_(wanted), ForgottenRow.evidence_mac.in_(wanted)),
-        )
-    ).all()
+    rows = connection.execute(_KNOWN, {"scope": made.scope, "wanted": list(wanted)})
     known = {mark for row in rows for mark in row}
     return {fact_id for fact_id, own in marks.items() if own & known}
 
@@ -82,11 +90,9 @@ def mark_forgotten(connection: Connection, made: Marker, memories: Iterable[tupl
         for memory_id, text, evidence in memories
     ]
     if rows:
-        connection.execute(insert(ForgottenRow), rows)
+        connection.execute(_MARK, rows)
 
 
 def lift(connection: Connection, made: Marker, text: str) -> None:
     """Let a text be remembered again."""
-    connection.execute(
-        delete(ForgottenRow).where(ForgottenRow.scope == made.scope, ForgottenRow.text_mac == made.mark(text))
-    )
+    connection.execute(_LIFT, {"scope": made.scope, "text_mac": made.mark(text)})

@@ -72,7 +72,9 @@ class SqlHistory:
         """All changes of a memory, oldest first, in mem0's keys."""
         # mem0 gives an update the creation time of its memory, so the time of the change comes first.
         changed_at = func.coalesce(HistoryRow.updated_at, HistoryRow.created_at)
-        statement = select(HistoryRow.__table__).where(HistoryRow.memory_id == memory_id).order_by(changed_at)
+        statement = (
+            select(HistoryRow.__table__).where(HistoryRow.memory_id == memory_id).order_by(changed_at.nulls_first())
+        )
         with self._database.transaction() as connection:
             rows = connection.execute(statement).mappings().all()
         return [

@@ -6,7 +6,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from domain.candidate import JsonValue
@@ -26,15 +26,35 @@ from domain.text import content_hash
 from storage.database import Database, lock_scope
 from storage.entities import link, unlink
 from storage.forgotten import EVIDENCE_MAC, lift, mark_forgotten, marker
-from storage.maintenance import expire
+from storage.maintenance import EXPIRED, expire
 from storage.memory_rows import SCHEMA_VERSION, insert_memories, write_audit, write_history
-from storage.rows import memory_item
+from storage.rows import as_moment, memory_item, owner_of, text_of
 from storage.runs import mark_managed
-from storage.tables import AuditRow, HistoryRow, MemoryRow
+from storage.tables import AuditRow, HistoryRow, MemoryRow, text_at
 
 ACTIVE, ARCHIVED = "active", "archived"
+ALREADY_KNOWN = "already_known"
 # What stops being true of a memory whose text a person has changed.
 _OF_THE_OLD_TEXT = ("evidence", EVIDENCE_MAC)
+
+_THIS = MemoryRow.id == bindparam("this_memory")
+_ITEM = select(MemoryRow.id, MemoryRow.payload).where(_THIS)
+_LOCKED = _ITEM.with_for_update()
+# Sets the columns that it is given.
+_CHANGE = update(MemoryRow).where(_THIS)
+_HISTORY = select(HistoryRow.__table__).where(HistoryRow.memory_id == bindparam("this_memory"))
+_INSERT_HISTORY = insert(HistoryRow)
+_INSERT_AUDIT = insert(AuditRow).inline()
+_SAME_TEXT = (
+    select(MemoryRow.id)
+    .where(
+        text_at(MemoryRow.payload, "user_id") == bindparam("scope"),
+        text_at(MemoryRow.payload, "hash") == bindparam("hash"),
+        text_at(MemoryRow.payload, "status").is_distinct_from(EXPIRED),
+        text_at(MemoryRow.payload, "status").is_distinct_from(ARCHIVED),
+    )
+    .limit(1)
+)
 
 
 class SqlMemoryKeeper:
@@ -79,7 +99,7 @@ class SqlMemoryKeeper:
                     return Changed(ChangeStatus.UNCHANGED, memory_id)
                 _rewrite(connection, row, payload, wording, writer)
         except IntegrityError:
-            return Changed(ChangeStatus.REJECTED, memory_id, reason="already_known")
+            return Changed(ChangeStatus.REJECTED, memory_id, reason=ALREADY_KNOWN)
         return Changed(ChangeStatus.UPDATED, memory_id)
 
     def archive(self, scope: Scope, memory_id: str, writer: Writer) -> Changed:
@@ -92,53 +112,61 @@ class SqlMemoryKeeper:
 
     def item(self, scope: Scope, memory_id: str) -> MemoryItem | None:
         """One memory of the scope, whatever its status."""
-        with self._database.transaction() as connection:
-            statement = select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == uuid.UUID(memory_id))
-            row = connection.execute(statement).one_or_none()
-        return memory_item(row) if row is not None and row.payload.get("user_id") == scope.key else None
+        with self._database.statement() as connection:
+            row = connection.execute(_ITEM, {"this_memory": uuid.UUID(memory_id)}).one_or_none()
+        return memory_item(row) if row is not None and owner_of(row.payload) == scope.key else None
 
     def history(self, scope: Scope, memory_id: str) -> list[HistoryEntry] | None:
         """Every change of a memory of the scope, oldest first; None when the scope has none of this id."""
         if self.item(scope, memory_id) is None:
             return None
-        with self._database.transaction() as connection:
-            rows = connection.execute(select(HistoryRow.__table__).where(HistoryRow.memory_id == memory_id)).all()
+        with self._database.statement() as connection:
+            rows = connection.execute(_HISTORY, {"this_memory": memory_id}).all()
         entries = [
             HistoryEntry(row.event, row.old_memory, row.new_memory, row.updated_at or row.created_at) for row in rows
         ]
         return sorted(entries, key=lambda entry: entry.at or datetime.min.replace(tzinfo=UTC))
 
     def _set_status(self, scope: Scope, memory_id: str, status: str, writer: Writer) -> Changed:
-        with self._database.transaction() as connection:
-            lock_scope(connection, scope.key)
-            row = _locked(connection, memory_id)
-            refusal = _refusal(row, scope, memory_id)
-            if refusal is not None:
-                return refusal
-            if row.payload.get("status", ACTIVE) == status:
-                return Changed(ChangeStatus.UNCHANGED, memory_id)
-            payload = {**row.payload, "status": status, "updated_at": _now()}
-            connection.execute(update(MemoryRow).where(MemoryRow.id == row.id).values(payload=payload))
-            operation = "archive" if status == ARCHIVED else "restore"
-            _note(connection, row, operation, writer)
-        return Changed(ChangeStatus.ARCHIVED if status == ARCHIVED else ChangeStatus.RESTORED, memory_id)
+        try:
+            with self._database.transaction() as connection:
+                lock_scope(connection, scope.key)
+                row = _locked(connection, memory_id)
+                refusal = _refusal(row, scope, memory_id)
+                if refusal is not None:
+                    return refusal
+                return _with_status(connection, row, status, writer)
+        except IntegrityError:
+            # What was archived has been added again meanwhile.
+            return Changed(ChangeStatus.REJECTED, memory_id, reason=ALREADY_KNOWN)
 
 
 def _locked(connection: Connection, memory_id: str) -> Any:
-    statement = select(MemoryRow.id, MemoryRow.payload).where(MemoryRow.id == uuid.UUID(memory_id)).with_for_update()
-    return connection.execute(statement).one_or_none()
+    return connection.execute(_LOCKED, {"this_memory": uuid.UUID(memory_id)}).one_or_none()
 
 
 def _refusal(row: Any, scope: Scope, memory_id: str) -> Changed | None:
     if row is None:
         return Changed(ChangeStatus.NOT_FOUND, memory_id)
-    return None if row.payload.get("user_id") == scope.key else Changed(ChangeStatus.FORBIDDEN, memory_id)
+    return None if owner_of(row.payload) == scope.key else Changed(ChangeStatus.FORBIDDEN, memory_id)
+
+
+def _with_status(connection: Connection, row: Any, status: str, writer: Writer) -> Changed:
+    memory_id = str(row.id)
+    if row.payload.get("status", ACTIVE) == status:
+        return Changed(ChangeStatus.UNCHANGED, memory_id)
+    if status == ACTIVE and _is_over(row.payload):
+        return Changed(ChangeStatus.REJECTED, memory_id, reason=EXPIRED)
+    payload = {**row.payload, "status": status, "updated_at": _now()}
+    connection.execute(_CHANGE, {"this_memory": row.id, "payload": payload})
+    _note(connection, row, "archive" if status == ARCHIVED else "restore", writer)
+    return Changed(ChangeStatus.ARCHIVED if status == ARCHIVED else ChangeStatus.RESTORED, memory_id)
 
 
 def _changed(old: dict[str, JsonValue], wording: Wording | None, details: Details) -> dict[str, JsonValue]:
     """The new payload; the same object of values when nothing changes."""
     payload = {**old, **details.given}
-    if wording is not None and wording.text != old.get("data"):
+    if wording is not None and wording.text != text_of(old):
         payload = {key: value for key, value in payload.items() if key not in _OF_THE_OLD_TEXT}
         payload |= {
             "data": wording.text,
@@ -147,6 +175,8 @@ def _changed(old: dict[str, JsonValue], wording: Wording | None, details: Detail
             "memory_schema_version": SCHEMA_VERSION,
             "status": old.get("status", ACTIVE),
         }
+    if payload.get("status") == EXPIRED and not _is_over(payload):
+        payload["status"] = ACTIVE
     return payload if payload == old else {**payload, "updated_at": _now()}
 
 
@@ -154,65 +184,55 @@ def _rewrite(
     connection: Connection, row: Any, payload: dict[str, Any], wording: Wording | None, writer: Writer
 ) -> None:
     scope, memory_id = str(payload["user_id"]), str(row.id)
+    old, new = text_of(row.payload), text_of(payload)
     values: dict[str, Any] = {"payload": payload}
-    if wording is not None and payload["data"] != row.payload.get("data"):
+    if wording is not None and new != old:
         values["vector"] = list(wording.vector)
         unlink(connection, scope, [memory_id])
         link(connection, scope, [StagedFact(memory_id, wording.text, wording.vector, None, entities=wording.entities)])
         made = marker(connection, scope)
         lift(connection, made, wording.text)
-        old = str(row.payload.get("data") or "")
         mark_forgotten(connection, made, [(memory_id, old, row.payload.get(EVIDENCE_MAC))] if old else [])
-    connection.execute(update(MemoryRow).where(MemoryRow.id == row.id).values(values))
-    connection.execute(
-        insert(HistoryRow).values(
-            id=uuid.uuid4(),
-            memory_id=memory_id,
-            old_memory=row.payload.get("data"),
-            new_memory=payload["data"],
-            event="UPDATE",
-            created_at=_time(payload.get("created_at")),
-            updated_at=datetime.now(UTC),
-            role=payload.get("attributed_to"),
-        )
-    )
-    _note(connection, row, "update", writer, after={"data": payload["data"]})
+    connection.execute(_CHANGE, {"this_memory": row.id, **values})
+    entry = {
+        "id": uuid.uuid4(),
+        "memory_id": memory_id,
+        "old_memory": old,
+        "new_memory": new,
+        "event": "UPDATE",
+        "created_at": as_moment(payload.get("created_at")),
+        "updated_at": datetime.now(UTC),
+        "role": payload.get("attributed_to"),
+    }
+    connection.execute(_INSERT_HISTORY, entry)
+    _note(connection, row, "update", writer, after={"data": new})
 
 
 def _note(
     connection: Connection, row: Any, operation: str, writer: Writer, after: dict[str, JsonValue] | None = None
 ) -> None:
-    connection.execute(
-        insert(AuditRow).values(
-            memory_id=row.id,
-            scope=row.payload["user_id"],
-            operation=operation,
-            operator_type=writer.kind,
-            operator=writer.name,
-            reason=writer.reason,
-            before={"data": row.payload.get("data")} if after else None,
-            after=after,
-        )
-    )
+    line = {
+        "memory_id": row.id,
+        "scope": row.payload["user_id"],
+        "operation": operation,
+        "operator_type": writer.kind,
+        "operator": writer.name,
+        "reason": writer.reason,
+        "before": {"data": text_of(row.payload)} if after else None,
+        "after": after,
+    }
+    connection.execute(_INSERT_AUDIT, line)
+
+
+def _is_over(payload: dict[str, JsonValue]) -> bool:
+    """Whether a memory's last day is past."""
+    return str(payload.get("expiration_date") or "9999") < datetime.now(UTC).date().isoformat()
 
 
 def _same_text(connection: Connection, scope: str, text: str) -> str | None:
-    payload = MemoryRow.payload
-    statement = select(MemoryRow.id).where(
-        payload["user_id"].astext == scope,
-        payload["hash"].astext == content_hash(text),
-        payload["status"].astext.is_distinct_from("expired"),
-    )
-    found = connection.execute(statement.limit(1)).scalar_one_or_none()
+    found = connection.execute(_SAME_TEXT, {"scope": scope, "hash": content_hash(text)}).scalar_one_or_none()
     return str(found) if found else None
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat()
-
-
-def _time(value: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import aliased
 
 from domain.candidate import Candidate
 from domain.errors import Backend, Fenced, PermanentError, TransientError
 from domain.jobs import (
-    OPEN_STATUSES,
     Advance,
     Claim,
     Claimed,
@@ -38,6 +38,7 @@ from domain.jobs import (
 from domain.operations import TooManyOpenJobs
 from domain.ports import JobStats
 from domain.retry import RetryPolicy
+from domain.switches import UserSettings
 from storage import outbox
 from storage.advances import advance, is_one_statement
 from storage.claims import claim, claimed_job, why_not
@@ -50,14 +51,58 @@ from storage.rows import (
     decisions_from_json,
     job_view,
 )
+from storage.runs import managed_run
 from storage.stats import SqlJobStats
-from storage.tables import JobRow, StagedRow
+from storage.tables import JobRow, StagedRow, is_open
+from storage.user_settings import settings_of_job
 
 # How often a job's model answers could not be read, among its counts; the name is that of the metric.
 PARSE_FAILS = "memory_json_parse_fail"
-
-
 _SCOPE_RETRY_SECONDS, _SERVICE_RETRY_SECONDS = 5, 30
+
+_THIS = JobRow.id == bindparam("this_job")
+_IS_OURS = (
+    _THIS,
+    JobRow.fence == bindparam("this_fence"),
+    JobRow.step == bindparam("this_step"),
+    JobRow.status == Status.PROCESSING,
+    JobRow.lease_owner.is_not(None),
+)
+_LOCK_OURS = (
+    select(
+        JobRow.retry_count,
+        JobRow.counts,
+        JobRow.trace,
+        managed_run().label("is_managed"),
+        settings_of_job().label("user_settings"),
+    )
+    .where(*_IS_OURS)
+    .with_for_update(of=JobRow)
+)
+_other = aliased(JobRow)
+# The oldest other open job of the scope, where it waits to be sent.
+_WAITING = (
+    select(case((_other.status == Status.PENDING, _other.id)))
+    .where(_other.scope == JobRow.scope, _other.id != JobRow.id, is_open(_other))
+    .order_by(_other.seq)
+    .limit(1)
+    .scalar_subquery()
+)
+_END_JOB = (
+    update(JobRow)
+    .where(_THIS)
+    .values(lease_owner=None, lease_until=None, next_retry_at=None, finished_at=func.now(), updated_at=func.now())
+    .returning(_WAITING)
+)
+_DROP_STAGED = delete(StagedRow).where(StagedRow.job_id == bindparam("this_job"))
+_INSERT_JOB = insert(JobRow).inline()
+_WHOLE = select(JobRow.__table__).where(_THIS)
+_SAME_KEY = select(JobRow.id, JobRow.status, JobRow.trace_id).where(
+    JobRow.scope == bindparam("scope"), JobRow.idempotency_key == bindparam("idempotency_key")
+)
+_COUNT_OPEN = select(func.count()).select_from(
+    select(JobRow.seq).where(JobRow.scope == bindparam("scope"), is_open()).limit(bindparam("most")).subquery()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +157,7 @@ class SqlJobLedger:
             job_id = uuid.uuid4()
             trace_id = candidate.trace_id or uuid.uuid4().hex
             columns = candidate_to_columns(candidate)
-            connection.execute(insert(JobRow).values(id=job_id, trace_id=trace_id, **columns))
+            connection.execute(_INSERT_JOB, {"id": job_id, "trace_id": trace_id, **columns})
             outbox.add(connection, job_id, ready=is_head)
         return Submission(str(job_id), Status.PENDING, trace_id, created=True)
 
@@ -136,7 +181,8 @@ class SqlJobLedger:
             lock_scope(connection, job.candidate.scope.key)
             row = _lock_ours(connection, job)
             if isinstance(result, Publish):
-                result = publish(connection, job, result.staged)
+                settings = UserSettings(**(row.user_settings or {}))
+                result = publish(connection, job, result.staged, settings=settings, is_managed=row.is_managed)
             _finish(connection, job, result, row)
         return result
 
@@ -174,11 +220,10 @@ class SqlJobLedger:
 
     def extend(self, job: Job) -> bool:
         """Renew the lease; False when it is not ours any more."""
-        with self._database.transaction() as connection:
-            renewed = connection.execute(
-                update(JobRow).where(*_is_ours(job)).values(lease_until=from_now(self._times.lease))
-            )
-            return renewed.rowcount == 1
+        values = {"this_job": job.id, "this_fence": job.fence, "this_step": int(job.step)}
+        renew = update(JobRow).where(*_IS_OURS).values(lease_until=from_now(self._times.lease))
+        with self._database.statement() as connection:
+            return connection.execute(renew, values).rowcount == 1
 
     def hand_back(self, job_id: str, owner: str) -> bool:
         """Give a step up and have it sent again, its worker not counted as lost; False when no such owner holds it."""
@@ -197,29 +242,34 @@ class SqlJobLedger:
 
     def view(self, job_id: str) -> JobView | None:
         """The job as it may be shown, or None when there is none with this id."""
-        with self._database.transaction() as connection:
-            row = connection.execute(select(JobRow.__table__).where(JobRow.id == job_id)).one_or_none()
+        with self._database.statement() as connection:
+            row = connection.execute(_WHOLE, {"this_job": job_id}).one_or_none()
         return job_view(row) if row else None
 
     def explain(self, job_id: str) -> Explanation | None:
         """Every decision of the job's completed steps, or None when there is no job with this id."""
-        with self._database.transaction() as connection:
-            row = connection.execute(select(JobRow.__table__).where(JobRow.id == job_id)).one_or_none()
+        with self._database.statement() as connection:
+            row = connection.execute(_WHOLE, {"this_job": job_id}).one_or_none()
         return Explanation(job_view(row), decisions_from_json(row.trace)) if row else None
 
 
-def end_job(connection: Connection, job_id: Any, scope: str, values: Mapping[str, Any]) -> None:
+def end_job(connection: Connection, job_id: Any, values: Mapping[str, Any]) -> None:
     """Make a job terminal and let the next job of its scope go, all in the caller's transaction.
 
     The caller holds the scope's lock. What a dead job was given and has staged stays, so that it can be resumed.
     """
-    connection.execute(
-        update(JobRow)
-        .where(JobRow.id == job_id)
-        .values(lease_owner=None, lease_until=None, next_retry_at=None, finished_at=func.now(), updated_at=func.now())
-        .values(values)
-    )
-    outbox.promote_next(connection, scope)
+    _end(connection, _END_JOB, job_id, values)
+
+
+def end_and_fence(connection: Connection, job_id: Any, values: Mapping[str, Any]) -> None:
+    """The same for a job that somebody may be running, who can complete nothing any more."""
+    _end(connection, _END_JOB.values(fence=JobRow.fence + 1), job_id, values)
+
+
+def _end(connection: Connection, statement: Any, job_id: Any, values: Mapping[str, Any]) -> None:
+    waiting = connection.execute(statement, {"this_job": job_id, **values}).scalar_one()
+    if waiting is not None:
+        outbox.promote(connection, waiting)
 
 
 def _traced(job: Job, before: list[dict[str, Any]], entries: Sequence[TraceEntry]) -> list[dict[str, Any]]:
@@ -239,34 +289,23 @@ def _finish(connection: Connection, job: Job, result: Finish, row: Any) -> None:
         "payload": None,
         "messages": None,
     }
-    connection.execute(delete(StagedRow).where(StagedRow.job_id == job.id))
-    end_job(connection, job.id, job.candidate.scope.key, values)
+    connection.execute(_DROP_STAGED, {"this_job": job.id})
+    end_job(connection, job.id, values)
 
 
 def _die(connection: Connection, job: Job, reason: str) -> None:
     values = {"status": Status.DEAD, "outcome": Outcome.DEAD, "reason": reason}
-    end_job(connection, job.id, job.candidate.scope.key, values)
+    end_job(connection, job.id, values)
 
 
 def _open_jobs(connection: Connection, scope: str, limit: int) -> int:
     """The open jobs of a scope, counted up to a limit."""
-    some = select(JobRow.seq).where(JobRow.scope == scope, JobRow.status.in_(OPEN_STATUSES)).limit(limit).subquery()
-    return int(connection.execute(select(func.count()).select_from(some)).scalar_one())
-
-
-def _is_ours(job: Job) -> tuple[Any, ...]:
-    return (
-        JobRow.id == job.id,
-        JobRow.fence == job.fence,
-        JobRow.step == job.step,
-        JobRow.status == Status.PROCESSING,
-        JobRow.lease_owner.is_not(None),
-    )
+    return int(connection.execute(_COUNT_OPEN, {"scope": scope, "most": limit}).scalar_one())
 
 
 def _lock_ours(connection: Connection, job: Job) -> Any:
-    statement = select(JobRow.retry_count, JobRow.counts, JobRow.trace).where(*_is_ours(job)).with_for_update()
-    row = connection.execute(statement).one_or_none()
+    values = {"this_job": job.id, "this_fence": job.fence, "this_step": int(job.step)}
+    row = connection.execute(_LOCK_OURS, values).one_or_none()
     if row is None:
         raise _lost(job)
     return row
@@ -279,8 +318,6 @@ def _lost(job: Job) -> Fenced:
 def _same_key(connection: Connection, candidate: Candidate) -> Submission | None:
     if candidate.idempotency_key is None:
         return None
-    statement = select(JobRow.id, JobRow.status, JobRow.trace_id).where(
-        JobRow.scope == candidate.scope.key, JobRow.idempotency_key == candidate.idempotency_key
-    )
-    row = connection.execute(statement).one_or_none()
+    values = {"scope": candidate.scope.key, "idempotency_key": candidate.idempotency_key}
+    row = connection.execute(_SAME_KEY, values).one_or_none()
     return Submission(str(row.id), Status(row.status), row.trace_id, created=False) if row else None

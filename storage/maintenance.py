@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Text, cast, delete, exists, insert, literal, select, update
+from sqlalchemy import Connection, Text, bindparam, cast, delete, exists, insert, select, update
 from sqlalchemy.dialects.postgresql import JSONB
 
-from domain.jobs import OPEN_STATUSES, Status
+from domain.jobs import Status
 from storage.clock import from_now
 from storage.database import Database
-from storage.tables import AuditRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow
+from storage.tables import AuditRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow, is_open, text_at, word
 
 BATCH = 500
 DAY_SECONDS = 86_400.0
@@ -71,27 +72,36 @@ def maintain(database: Database, retention: Retention) -> Maintained:
 
 def expire(connection: Connection, scope: str | None = None, limit: int = BATCH) -> int:
     """Mark memories past their last day as expired, of one scope or of all; the audit says so."""
-    payload = MemoryRow.payload
-    today = datetime.now(UTC).date().isoformat()
-    due = select(MemoryRow.id).where(
-        payload["expiration_date"].astext.is_not(None),
-        payload["status"].astext == "active",
-        payload["expiration_date"].astext < today,
-    )
-    if scope is not None:
-        due = due.where(payload["user_id"].astext == scope)
-    due = due.limit(limit).with_for_update(skip_locked=True)
-    mark = literal({"status": EXPIRED, "updated_at": datetime.now(UTC).isoformat()}, JSONB)
-    marked = connection.execute(
-        update(MemoryRow)
-        .where(MemoryRow.id.in_(due))
-        .values(payload=payload.op("||")(mark))
-        .returning(MemoryRow.id, payload["user_id"].astext.label("scope"))
-    ).all()
+    now = datetime.now(UTC)
+    values = {
+        "today": now.date().isoformat(),
+        "mark": {"status": EXPIRED, "updated_at": now.isoformat()},
+        "most": limit,
+        **({} if scope is None else {"scope": scope}),
+    }
+    marked = connection.execute(_expire(of_one_scope=scope is not None), values).all()
     if marked:
         audit = {"operation": "expire", "operator_type": "system", "reason": "expiration_date"}
         connection.execute(insert(AuditRow), [{"memory_id": row.id, "scope": row.scope, **audit} for row in marked])
     return len(marked)
+
+
+# Publishing and adding ask for their own scope each time, so the statement is built once.
+@cache
+def _expire(*, of_one_scope: bool) -> Any:
+    payload = MemoryRow.payload
+    due = select(MemoryRow.id).where(
+        text_at(payload, "expiration_date").is_not(None),
+        text_at(payload, "status") == word("active"),
+        text_at(payload, "expiration_date") < bindparam("today"),
+        *((text_at(payload, "user_id") == bindparam("scope"),) if of_one_scope else ()),
+    )
+    return (
+        update(MemoryRow)
+        .where(MemoryRow.id.in_(due.limit(bindparam("most")).with_for_update(skip_locked=True)))
+        .values(payload=payload.op("||")(bindparam("mark", type_=JSONB)))
+        .returning(MemoryRow.id, text_at(payload, "user_id").label("scope"))
+    )
 
 
 def _expire_memories(connection: Connection, _: Retention) -> int:
@@ -102,7 +112,7 @@ def _remove_dead_payloads(connection: Connection, retention: Retention) -> int:
     old = _batch(
         select(JobRow.id).where(
             JobRow.status == Status.DEAD,
-            JobRow.updated_at < from_now(-retention.dead_payloads * DAY_SECONDS),
+            JobRow.finished_at < from_now(-retention.dead_payloads * DAY_SECONDS),
             JobRow.payload.is_not(None),
         )
     )
@@ -116,14 +126,14 @@ def _remove_dead_payloads(connection: Connection, retention: Retention) -> int:
 def _remove_jobs(connection: Connection, retention: Retention) -> int:
     old = select(JobRow.id).where(
         JobRow.status.in_((Status.SUCCESS, Status.DEAD)),
-        JobRow.updated_at < from_now(-retention.jobs * DAY_SECONDS),
+        JobRow.finished_at < from_now(-retention.jobs * DAY_SECONDS),
     )
     return _deleted(connection, JobRow, JobRow.id.in_(_batch(old)))
 
 
 def _remove_outbox(connection: Connection, _: Retention) -> int:
-    is_open = exists().where(JobRow.id == OutboxRow.job_id, JobRow.status.in_(OPEN_STATUSES))
-    stale = select(OutboxRow.id).where(~is_open, OutboxRow.created_at < from_now(-_GRACE_SECONDS))
+    waits = exists().where(JobRow.id == OutboxRow.job_id, is_open())
+    stale = select(OutboxRow.id).where(~waits, OutboxRow.created_at < from_now(-_GRACE_SECONDS))
     return _deleted(connection, OutboxRow, OutboxRow.id.in_(_batch(stale)))
 
 

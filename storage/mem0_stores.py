@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from admission.secrets import find_secret
 from domain.candidate import JsonValue, Message, Role
 from domain.errors import TransientError
 from domain.facts import Fact, Vector
@@ -45,7 +46,9 @@ class CapturingVectorStore:
         except TransientError as exc:
             self.failure = exc
             raise
-        return [StoredMemory(memory.id, memory.similarity, {"data": memory.text}) for memory in near]
+        # Rows that are older than a rule, or that another program wrote, must not carry a secret into the prompt.
+        shown = [memory for memory in near if not find_secret(memory.text)]
+        return [StoredMemory(memory.id, memory.similarity, {"data": memory.text}) for memory in shown]
 
     def insert(self, vectors: Sequence[Vector], ids: Sequence[str], payloads: Sequence[dict[str, JsonValue]]) -> None:
         """Keep the rows; they become staged facts."""

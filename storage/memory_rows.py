@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, Text, any_, bindparam, insert, select
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql import insert as pg_insert
 
 from domain.candidate import JsonValue
@@ -14,9 +15,17 @@ from domain.facts import StagedFact
 from domain.memory import Origin
 from domain.text import content_hash
 from storage.rows import staged_payload
-from storage.tables import AuditRow, HistoryRow, MemoryRow
+from storage.tables import AuditRow, HistoryRow, MemoryRow, text_at
 
 SCHEMA_VERSION = 2
+_INSERT_NEW = pg_insert(MemoryRow).on_conflict_do_nothing().returning(MemoryRow.id)
+_INSERT_HISTORY = insert(HistoryRow)
+_INSERT_AUDIT = insert(AuditRow)
+_ARCHIVED = select(text_at(MemoryRow.payload, "hash")).where(
+    text_at(MemoryRow.payload, "user_id") == bindparam("scope"),
+    text_at(MemoryRow.payload, "hash") == any_(bindparam("hashes", type_=ARRAY(Text))),
+    text_at(MemoryRow.payload, "status") == "archived",
+)
 
 
 def insert_memories(connection: Connection, origin: Origin, facts: Sequence[StagedFact]) -> set[str]:
@@ -24,8 +33,16 @@ def insert_memories(connection: Connection, origin: Origin, facts: Sequence[Stag
     if not facts:
         return set()
     rows = [{"id": fact.id, "vector": list(fact.vector), "payload": memory_payload(origin, fact)} for fact in facts]
-    statement = pg_insert(MemoryRow).on_conflict_do_nothing().returning(MemoryRow.id)
-    return {str(memory_id) for (memory_id,) in connection.execute(statement, rows)}
+    return {str(memory_id) for (memory_id,) in connection.execute(_INSERT_NEW, rows)}
+
+
+def archived_texts(connection: Connection, scope: str, facts: Sequence[StagedFact]) -> set[str]:
+    """The texts that a user has archived: a conversation does not bring them back."""
+    hashes = {content_hash(fact.text): fact.text for fact in facts}
+    if not hashes:
+        return set()
+    found = connection.execute(_ARCHIVED, {"scope": scope, "hashes": list(hashes)}).scalars()
+    return {hashes[known] for known in found}
 
 
 def memory_payload(origin: Origin, fact: StagedFact) -> dict[str, JsonValue]:
@@ -68,7 +85,7 @@ def write_history(connection: Connection, facts: Sequence[StagedFact]) -> None:
         }
         for fact in facts
     ]
-    connection.execute(insert(HistoryRow), rows)
+    connection.execute(_INSERT_HISTORY, rows)
 
 
 def write_audit(connection: Connection, origin: Origin, operation: str, facts: Sequence[StagedFact]) -> None:
@@ -87,4 +104,4 @@ def write_audit(connection: Connection, origin: Origin, operation: str, facts: S
         }
         for fact in facts
     ]
-    connection.execute(insert(AuditRow), rows)
+    connection.execute(_INSERT_AUDIT, rows)

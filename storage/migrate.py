@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 from domain.errors import ConfigurationError
 from storage.database import Database, driver_url, unavailable
-from storage.tables import MEMORIES, SchemaRow
+from storage.tables import ENTITIES, MEMORIES, SchemaRow, StagedRow
 
 _MIGRATION_LOCK = 0x706F636F
 
@@ -71,14 +71,14 @@ def alembic_config(connection: Connection, dims: int) -> Config:
 
 def _check_existing(connection: Connection, embedding_model: str, dims: int) -> None:
     tables = inspect(connection).get_table_names()
-    if MEMORIES in tables:
+    for table in sorted({MEMORIES, ENTITIES, StagedRow.__tablename__}.intersection(tables)):
         stored = connection.execute(
             text("SELECT atttypmod FROM pg_attribute WHERE attrelid = CAST(:t AS regclass) AND attname = 'vector'"),
-            {"t": MEMORIES},
+            {"t": table},
         ).scalar_one()
         if stored != dims:
             raise ConfigurationError(
-                f"This database holds vectors of {stored} dimensions, but the settings ask for {dims}. "
+                f"This database holds vectors of {stored} dimensions, but the settings ask for {dims} ({table}). "
                 "Set POCO_EMBEDDING_MODEL and POCO_EMBEDDING_DIMS as they were, or use an empty database."
             )
     if SchemaRow.__tablename__ in tables:

@@ -11,9 +11,9 @@ from typing import Any
 
 import psycopg
 from psycopg.conninfo import make_conninfo
-from sqlalchemy import Connection, delete, exists, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, text, update
 
-from domain.jobs import OPEN_STATUSES, Status, Step
+from domain.jobs import OPEN_STATUSES, Step
 from storage.database import CONNECT_TIMEOUT_SECONDS, KEEP_ALIVE, Database, unavailable
 from storage.tables import JobRow, OutboxRow
 
@@ -21,33 +21,32 @@ CHANNEL = "poco_outbox"
 BATCH = 100
 
 
+_ADD = insert(OutboxRow).inline()
+_PROMOTE = update(OutboxRow).where(OutboxRow.job_id == bindparam("this_job")).values(ready=True)
+_NOTIFY = text(f"NOTIFY {CHANNEL}")
+# A relay deletes what it is sending itself, and waits for the job: whoever holds the job must not wait for the row.
+_free = select(OutboxRow.id).where(OutboxRow.job_id == bindparam("this_job")).with_for_update(skip_locked=True)
+_FORGET = delete(OutboxRow).where(OutboxRow.id.in_(_free))
+
+
 def add(connection: Connection, job_id: Any, *, ready: bool) -> None:
     """Note that a job has to be sent; a ready one wakes the relay at commit."""
-    connection.execute(insert(OutboxRow).values(job_id=job_id, ready=ready))
+    connection.execute(_ADD, {"job_id": job_id, "ready": ready})
     if ready:
         _wake(connection)
 
 
 def forget(connection: Connection, job_id: Any) -> None:
     """Drop what was to be sent of a job before now."""
-    connection.execute(delete(OutboxRow).where(OutboxRow.job_id == job_id))
+    connection.execute(_FORGET, {"this_job": job_id})
 
 
-def promote_next(connection: Connection, scope: str) -> None:
-    """Let the oldest waiting job of a scope be sent, when nothing older is open."""
-    head = (
-        select(JobRow.id, JobRow.status)
-        .where(JobRow.scope == scope, JobRow.status.in_(OPEN_STATUSES))
-        .order_by(JobRow.seq)
-        .limit(1)
-    )
-    row = connection.execute(head).one_or_none()
-    if row is None or row.status != Status.PENDING:
-        return
-    promoted = connection.execute(update(OutboxRow).where(OutboxRow.job_id == row.id).values(ready=True))
-    if promoted.rowcount == 0:
-        add(connection, row.id, ready=True)
-    _wake(connection)
+def promote(connection: Connection, job_id: Any) -> None:
+    """Let a waiting job be sent, now that it is the oldest open one of its scope."""
+    if connection.execute(_PROMOTE, {"this_job": job_id}).rowcount == 0:
+        add(connection, job_id, ready=True)
+    else:
+        _wake(connection)
 
 
 def send_ready(database: Database, send: Callable[[str, Step], None]) -> int:
@@ -121,4 +120,4 @@ def _translated() -> Iterator[None]:
 
 
 def _wake(connection: Connection) -> None:
-    connection.execute(text(f"NOTIFY {CHANNEL}"))
+    connection.execute(_NOTIFY)

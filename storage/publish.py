@@ -14,21 +14,24 @@ from sqlalchemy import Connection
 from domain.facts import FactVerdict, StagedFact
 from domain.jobs import Finish, Job, Outcome
 from domain.memory import Origin
-from domain.switches import SENSITIVE, closed
+from domain.switches import SENSITIVE, UserSettings, closed
 from storage.entities import link
 from storage.forgotten import EVIDENCE_MAC, evidence_marks, forgotten, marker
 from storage.maintenance import expire
-from storage.memory_rows import insert_memories, write_audit, write_history
-from storage.runs import is_managed
-from storage.user_settings import load_settings
+from storage.memory_rows import archived_texts, insert_memories, write_audit, write_history
 
 ALREADY_KNOWN = "already_known"
 FORGOTTEN_BEFORE = "forgotten_before"
 SENSITIVE_OFF = "sensitive_memory_enabled"
 
 
-def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> Finish:
+def publish(
+    connection: Connection, job: Job, staged: Sequence[StagedFact], *, settings: UserSettings, is_managed: bool
+) -> Finish:
     """Write every fact the scope neither holds nor has forgotten. The caller holds the scope's lock.
+
+    `settings` are the user's switches and `is_managed` whether the run has an explicit writer, both as the lock
+    found them.
 
     Returns:
         `published` with the number inserted; `no_effect` when all were known or forgotten before; `skipped_managed`
@@ -36,8 +39,7 @@ def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> F
     """
     origin = origin_of(job)
     scope = origin.scope.key
-    settings = load_settings(connection, scope)
-    end = closed(settings, job.candidate.run_kind, is_managed=is_managed(connection, scope, origin.run_id))
+    end = closed(settings, job.candidate.run_kind, is_managed=is_managed)
     if end is not None:
         return end
     expire(connection, scope)
@@ -46,7 +48,8 @@ def publish(connection: Connection, job: Job, staged: Sequence[StagedFact]) -> F
     gone = forgotten(connection, staged, evidence, made)
     hidden = set() if settings.sensitive_memory_enabled else {fact.id for fact in staged if _is_sensitive(fact)}
     wanted = [_with_mark(fact, evidence[fact.id]) for fact in staged if fact.id not in gone | hidden]
-    added = insert_memories(connection, origin, wanted)
+    hushed = archived_texts(connection, scope, wanted)
+    added = insert_memories(connection, origin, [fact for fact in wanted if fact.text not in hushed])
     published = [fact for fact in wanted if fact.id in added]
     counts = {"inserted": len(published), "duplicates": len(wanted) - len(published)}
     rules = {**dict.fromkeys(hidden, SENSITIVE_OFF), **dict.fromkeys(gone, FORGOTTEN_BEFORE)}

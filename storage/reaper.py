@@ -16,7 +16,7 @@ from storage import outbox
 from storage.claims import no_older
 from storage.clock import from_now, interval
 from storage.database import Database, lock_scope
-from storage.ledger import LedgerTimes, end_job
+from storage.ledger import LedgerTimes, end_and_fence
 from storage.tables import JobRow
 
 MAX_LOST = 3
@@ -73,9 +73,8 @@ def _poison(connection: Connection, row: Any) -> None:
         "outcome": Outcome.DEAD,
         "reason": POISON,
         "last_error": f"{POISON}: {row.lost_count + 1} workers died on it",
-        "fence": JobRow.fence + 1,
     }
-    end_job(connection, row.id, row.scope, values)
+    end_and_fence(connection, row.id, values)
 
 
 def _give_back(connection: Connection, job_id: Any, times: LedgerTimes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,15 @@ from domain.lifecycle import Details, MemoryItem
 from domain.metadata import RESERVED_KEYS
 from domain.scope import Scope
 
+# By the names of `Details`: the key in a payload and what kind of value it holds.
+_DETAILS: dict[str, tuple[str, type]] = {
+    "type": ("type", str),
+    "title": ("title", str),
+    "confidence": ("confidence", float),
+    "importance": ("importance", float),
+    "sensitivity": ("sensitivity", int),
+    "is_explicit": ("is_explicit", bool),
+}
 # What `candidate_from_row` reads.
 CANDIDATE_COLUMNS = (
     "id",
@@ -153,23 +163,63 @@ def vector_from_row(value: Any) -> Vector:
     return tuple(np.asarray(value, dtype=np.float32).tolist())
 
 
+def owner_of(payload: Any) -> str | None:
+    """Whose a memory row is; nobody's when its payload is none."""
+    return payload.get("user_id") if isinstance(payload, dict) else None
+
+
+def text_of(payload: dict[str, Any]) -> str:
+    """A memory's text; empty when its row holds none."""
+    return str(payload.get("data") or "")
+
+
 def memory_item(row: Any) -> MemoryItem:
-    """What a user may see of a memory row, also of one that an older mem0 wrote."""
+    """What a user may see of a memory row, whoever wrote it: a field that is not of its kind is left out."""
     payload = row.payload
-    evidence = payload.get("evidence")
-    known = {key: payload.get(key) for key in ("type", "title", "confidence", "importance", "sensitivity")}
+    known = {name: _if_a(kind, payload.get(key)) for name, (key, kind) in _DETAILS.items()}
     own = {key: value for key, value in payload.items() if key not in RESERVED_KEYS}
-    details = Details(
-        **known, is_explicit=payload.get("is_explicit"), expires_at=payload.get("expiration_date"), metadata=own
-    )
     return MemoryItem(
         id=str(row.id),
-        content=str(payload.get("data") or ""),
+        content=text_of(payload),
         status=str(payload.get("status") or "active"),
-        details=details,
-        evidence=Evidence(**evidence) if evidence else None,
-        **{key: payload.get(key) for key in ("source", "run_id", "agent_id", "created_at", "updated_at")},
+        details=Details(**known, expires_at=_day(payload.get("expiration_date")), metadata=own),
+        evidence=_evidence(payload.get("evidence")),
+        **{key: _if_a(str, payload.get(key)) for key in ("source", "run_id", "agent_id")},
+        **{key: _instant(payload.get(key)) for key in ("created_at", "updated_at")},
     )
+
+
+def _if_a(kind: type, value: Any) -> Any:
+    is_whole = kind is float and type(value) is int
+    return value if is_whole or type(value) is kind else None
+
+
+def _evidence(value: Any) -> Evidence | None:
+    try:
+        found = Evidence(**value)
+    except TypeError:
+        return None
+    places = (found.message, found.start, found.end)
+    return found if all(type(place) is int for place in places) and isinstance(found.role, str) else None
+
+
+def _day(value: Any) -> str | None:
+    """A last day, or None for what is none."""
+    return moment.date().isoformat() if (moment := as_moment(value)) else None
+
+
+def _instant(value: Any) -> str | None:
+    """A time with its zone, UTC where none is named."""
+    moment = as_moment(value)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat() if moment else None
+
+
+def as_moment(value: Any) -> datetime | None:
+    """What a stored time or day says, or None for what says none."""
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def job_view(row: Any) -> JobView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, exists
 from sqlalchemy.dialects.postgresql import insert
 
 from storage.tables import JobRow, RunRow
@@ -11,14 +11,6 @@ from storage.tables import JobRow, RunRow
 def mark_managed(connection: Connection, scope: str, run_id: str) -> None:
     """Note that a run has an explicit writer. The caller holds the scope's lock."""
     connection.execute(insert(RunRow).values(scope=scope, run_id=run_id).on_conflict_do_nothing())
-
-
-def is_managed(connection: Connection, scope: str, run_id: str | None) -> bool:
-    """Whether a run has an explicit writer."""
-    if run_id is None:
-        return False
-    found = exists().where(RunRow.scope == scope, RunRow.run_id == run_id)
-    return bool(connection.execute(select(found)).scalar_one())
 
 
 def managed_run() -> ColumnElement[bool]:

@@ -13,7 +13,7 @@ from domain.lifecycle import Writer
 from storage.database import Database
 from storage.forget import SqlEraser
 from storage.memories import shown_metadata
-from storage.tables import AuditRow, HistoryRow, MemoryRow
+from storage.tables import AuditRow, HistoryRow, MemoryRow, text_at
 
 PAGE = 500
 
@@ -43,7 +43,7 @@ class SqlMemoryStore:
         """Forget the memory with every copy; of one that is gone already, the texts that outlived it."""
         key = uuid.UUID(memory_id)
         with self._database.transaction() as connection:
-            owner = func.coalesce(MemoryRow.payload["user_id"].astext, "")
+            owner = func.coalesce(text_at(MemoryRow.payload, "user_id"), "")
             scope = connection.execute(select(owner).where(MemoryRow.id == key)).scalar_one_or_none()
             if scope is None:
                 connection.execute(delete(HistoryRow).where(HistoryRow.memory_id == memory_id))

@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from domain.jobs import OPEN_STATUSES, Outcome, Status, Step
+from domain.jobs import Outcome, Status, Step
 from domain.operations import JobCounts
 from storage.database import Database
-from storage.tables import JobRow, OutboxRow
+from storage.tables import JobRow, OutboxRow, is_open
 
 _FRESH_SECONDS = 1.0
 
@@ -29,7 +29,7 @@ class SqlJobStats:
         """Everything, counted now; reads the whole ledger's index."""
         state = select(JobRow.status, JobRow.outcome, func.count()).group_by(JobRow.status, JobRow.outcome)
         reasons = select(JobRow.reason, func.count()).where(JobRow.status == Status.DEAD).group_by(JobRow.reason)
-        steps = select(JobRow.step, func.count()).where(_is_open()).group_by(JobRow.step)
+        steps = select(JobRow.step, func.count()).where(is_open()).group_by(JobRow.step)
         ready = select(func.count(), _age(func.min(OutboxRow.created_at))).where(OutboxRow.ready)
         with self._database.transaction() as connection:
             by_state = {
@@ -38,7 +38,7 @@ class SqlJobStats:
             }
             by_reason = {reason or "unknown": count for reason, count in connection.execute(reasons)}
             by_step = {Step(step): count for step, count in connection.execute(steps)}
-            oldest = connection.execute(select(_age(func.min(JobRow.created_at))).where(_is_open())).scalar_one()
+            oldest = connection.execute(select(_age(func.min(JobRow.created_at))).where(is_open())).scalar_one()
             waiting, waiting_age = connection.execute(ready).one()
         return JobCounts(by_state, by_reason, by_step, _seconds(oldest), waiting, _seconds(waiting_age))
 
@@ -46,15 +46,11 @@ class SqlJobStats:
         """How many jobs have not ended, at most a second ago."""
         with self._lock:
             if time.monotonic() - self._counted_at > _FRESH_SECONDS:
-                statement = select(func.count()).select_from(JobRow).where(_is_open())
+                statement = select(func.count()).select_from(JobRow).where(is_open())
                 with self._database.transaction() as connection:
                     self._open = int(connection.execute(statement).scalar_one())
                 self._counted_at = time.monotonic()
             return self._open
-
-
-def _is_open() -> Any:
-    return JobRow.status.in_(OPEN_STATUSES)
 
 
 def _age(moment: Any) -> Any:

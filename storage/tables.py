@@ -23,10 +23,13 @@ from sqlalchemy import (
     Text,
     Uuid,
     func,
+    literal_column,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from domain.jobs import OPEN_STATUSES
 
 MEMORIES = "poco_memories"
 ENTITIES = "poco_memories_entities"
@@ -72,24 +75,24 @@ class EntityRow(Base):
     payload: Mapped[JsonObject] = mapped_column(JSONB, nullable=True)
 
 
-for _table in (MemoryRow, EntityRow):
-    Index(
-        f"{_table.__tablename__}_hnsw_idx",
-        _table.vector,
-        postgresql_using="hnsw",
-        postgresql_ops={"vector": "vector_cosine_ops"},
-    )
+Index(
+    "poco_memories_hnsw_idx",
+    MemoryRow.vector,
+    postgresql_using="hnsw",
+    postgresql_ops={"vector": "vector_cosine_ops"},
+)
 Index("ix_poco_memories_user_id", MemoryRow.payload["user_id"].astext)
 Index("ix_poco_memories_created_at", MemoryRow.payload["user_id"].astext, MemoryRow.payload["created_at"].astext)
 # Rows that an older mem0 left behind may repeat a hash; only rows of our own schema version may not. What is expired
-# may be learned again.
+# may be learned again, and what is archived may be added again on purpose.
 Index(
     "one_memory_per_text",
     MemoryRow.payload["user_id"].astext,
     MemoryRow.payload["hash"].astext,
     unique=True,
     postgresql_where=text(
-        "(payload ->> 'memory_schema_version') IS NOT NULL AND (payload ->> 'status') IS DISTINCT FROM 'expired'"
+        "(payload ->> 'memory_schema_version') IS NOT NULL AND (payload ->> 'status') IS DISTINCT FROM 'expired' "
+        "AND (payload ->> 'status') IS DISTINCT FROM 'archived'"
     ),
 )
 Index(
@@ -152,7 +155,12 @@ class JobRow(Base):
         Index("one_active_job_per_scope", "scope", unique=True, postgresql_where=text("status = 'processing'")),
         Index("ix_memory_jobs_open", "scope", "seq", postgresql_where=text(OPEN)),
         Index("ix_memory_jobs_idempotency", "scope", "idempotency_key", unique=True),
-        Index("ix_memory_jobs_status", "status", "updated_at"),
+        Index("ix_memory_jobs_status", "status", "finished_at"),
+        Index(
+            "ix_memory_jobs_content",
+            "scope",
+            postgresql_where=text("payload IS NOT NULL OR messages IS NOT NULL"),
+        ),
     )
 
 
@@ -286,3 +294,20 @@ class SchemaRow(Base):
 
     key: Mapped[str] = mapped_column(Text, primary_key=True)
     value: Mapped[str] = mapped_column(Text)
+
+
+# What follows is written into a statement as it is: as parameters, keys and words would hide the indexes on them from
+# a plan that is made once for all values.
+def text_at(column: Any, key: str) -> Any:
+    """A key of a JSON column as text, as an SQL expression."""
+    return column.op("->>", return_type=Text())(word(key))
+
+
+def word(value: str) -> Any:
+    """A constant of ours as an SQL expression."""
+    return literal_column(f"'{value}'", Text())
+
+
+def is_open(job: Any = JobRow) -> Any:
+    """Whether a job has not ended, as an SQL condition."""
+    return job.status.in_([word(status) for status in OPEN_STATUSES])

@@ -5,15 +5,32 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Text, cast, func, or_, select
+from sqlalchemy import Connection, Text, Uuid, any_, bindparam, cast, exists, func, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from domain.lifecycle import Traces
 from domain.sentences import clauses, sentences
 from domain.text import loose
 from storage.forgotten import EVIDENCE_MAC, Marker, marker
-from storage.tables import AuditRow, EntityRow, ForgottenRow, HistoryRow, JobRow, MemoryRow, OutboxRow, StagedRow
+from storage.rows import text_of
+from storage.tables import (
+    AuditRow,
+    EntityRow,
+    ForgottenRow,
+    HistoryRow,
+    JobRow,
+    MemoryRow,
+    OutboxRow,
+    StagedRow,
+    text_at,
+)
+
+_MARKS = select(ForgottenRow.text_mac, ForgottenRow.evidence_mac).where(
+    ForgottenRow.scope == bindparam("scope"), ForgottenRow.memory_id == bindparam("this_memory")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,85 +51,75 @@ class Target:
         return any(self.made.mark(piece) in self.marks for piece in pieces)
 
 
+@dataclass(frozen=True, slots=True)
+class Quoting:
+    """Where a memory is quoted in what jobs hold: their ids, and staged rows as id and job_id."""
+
+    jobs: list[uuid.UUID]
+    staged: list[Any]
+
+
 def target(connection: Connection, scope: str, memory_id: str) -> Target:
     """What to look for of one memory, whether it is still there or was forgotten."""
+    where = (MemoryRow.id == uuid.UUID(memory_id), of_scope(scope))
+    payload = connection.execute(select(MemoryRow.payload).where(*where)).scalar_one_or_none()
+    return target_of(connection, scope, memory_id, payload or {})
+
+
+def target_of(connection: Connection, scope: str, memory_id: str, payload: dict[str, Any]) -> Target:
+    """The same where the memory's payload is at hand; empty when it is gone."""
     made = marker(connection, scope)
-    key = uuid.UUID(memory_id)
-    rows = connection.execute(
-        select(ForgottenRow.text_mac, ForgottenRow.evidence_mac).where(
-            ForgottenRow.scope == scope, ForgottenRow.memory_id == key
-        )
-    ).all()
-    marks = {mark for row in rows for mark in row if mark}
-    payload = connection.execute(
-        select(MemoryRow.payload).where(MemoryRow.id == key, of_scope(scope))
-    ).scalar_one_or_none()
-    text = str(payload.get("data") or "") if payload else None
-    if payload and text:
-        marks |= {mark for mark in (made.mark(text), payload.get(EVIDENCE_MAC)) if mark}
-    return Target(made, memory_id, frozenset(marks), text or None)
+    rows = connection.execute(_MARKS, {"scope": scope, "this_memory": uuid.UUID(memory_id)})
+    marks = {mark for row in rows for mark in row}
+    text = text_of(payload)
+    if text:
+        marks |= {made.mark(text), payload.get(EVIDENCE_MAC)}
+    return Target(made, memory_id, frozenset(marks - {None}), text or None)
 
 
-def of_scope(scope: str) -> Any:
+def of_scope(scope: Any) -> Any:
     """Whose memories, as an SQL condition."""
-    return MemoryRow.payload["user_id"].astext == scope
+    return text_at(MemoryRow.payload, "user_id") == scope
 
 
-def traces_of_memory(connection: Connection, scope: str, what: Target, *, deep: bool = False) -> Traces:
-    """How often one memory stands in each store; `deep` also reads the texts of other memories of the scope."""
-    key = uuid.UUID(what.memory_id)
-    memories = _memories(connection, MemoryRow.id == key, of_scope(scope))
-    if deep:
-        others = select(MemoryRow.payload["data"].astext).where(of_scope(scope), MemoryRow.id != key)
-        copies = sum(what.is_in(text or "") for text in connection.execute(others).scalars())
-        memories = (memories[0] + copies, *memories[1:])
-    jobs = quoting_jobs(connection, scope, what)
-    return Traces(
-        *memories,
-        entity_links=_count(
-            connection,
-            EntityRow,
-            _entities_of(scope),
-            EntityRow.payload["linked_memory_ids"].contains([what.memory_id]),
-        ),
-        history=_count(connection, HistoryRow, HistoryRow.memory_id == what.memory_id),
-        staged=len(quoting_staged(connection, scope, what)),
-        job_payloads=len(jobs),
-        outbox=_count(connection, OutboxRow, OutboxRow.job_id.in_(jobs)) if jobs else 0,
-        audit_texts=_count(connection, AuditRow, AuditRow.memory_id == key, has_text()),
+def traces_of_memory(connection: Connection, scope: str, what: Target, quoting: Quoting) -> Traces:
+    """How often one memory stands in each store; `quoting` is what was found of it in the scope's jobs."""
+    values = {"scope": scope, "this_memory": uuid.UUID(what.memory_id), "name": what.memory_id}
+    found = connection.execute(_traces(), {**values, "jobs": quoting.jobs}).one()
+    return Traces(**found._mapping, staged=len(quoting.staged), job_payloads=len(quoting.jobs))
+
+
+def copies_of_memory(connection: Connection, scope: str, what: Target) -> int:
+    """How many other memories of the scope hold the text of one."""
+    others = select(text_at(MemoryRow.payload, "data")).where(
+        of_scope(scope), MemoryRow.id != uuid.UUID(what.memory_id)
     )
+    return sum(what.is_in(text or "") for text in connection.execute(others).scalars())
 
 
 def traces_of_scope(connection: Connection, scope: str) -> Traces:
     """How often anything of a user stands in each store."""
-    jobs = select(JobRow.id).where(JobRow.scope == scope, has_content())
-    return Traces(
-        *_memories(connection, of_scope(scope)),
-        entity_links=_count(connection, EntityRow, _entities_of(scope)),
-        history=_count(connection, HistoryRow, history_of(scope)),
-        staged=_count(connection, StagedRow, StagedRow.job_id.in_(select(JobRow.id).where(JobRow.scope == scope))),
-        job_payloads=_count(connection, JobRow, JobRow.scope == scope, has_content()),
-        outbox=_count(connection, OutboxRow, OutboxRow.job_id.in_(jobs)),
-        audit_texts=_count(connection, AuditRow, AuditRow.scope == scope, has_text()),
+    mine = select(JobRow.id).where(JobRow.scope == scope)
+    statement = select(
+        _memories(of_scope(scope)),
+        _number(EntityRow, _entities_of(scope)).label("entity_links"),
+        _number(HistoryRow, history_of(scope)).label("history"),
+        _number(StagedRow, StagedRow.job_id.in_(mine)).label("staged"),
+        _number(JobRow, JobRow.scope == scope, has_content()).label("job_payloads"),
+        _number(OutboxRow, OutboxRow.job_id.in_(mine.where(has_content()))).label("outbox"),
+        _number(AuditRow, AuditRow.scope == scope, has_text()).label("audit_texts"),
     )
+    return Traces(**connection.execute(statement).one()._mapping)
 
 
-def quoting_jobs(connection: Connection, scope: str, what: Target) -> list[uuid.UUID]:
-    """The jobs of a scope whose messages hold what is looked for."""
-    rows = connection.execute(
-        select(JobRow.id, JobRow.payload, JobRow.messages).where(JobRow.scope == scope, has_content())
-    ).all()
-    return [row.id for row in rows if any(what.is_in(text) for text in _texts(row))]
-
-
-def quoting_staged(connection: Connection, scope: str, what: Target) -> list[Any]:
-    """The staged rows of a scope that hold what is looked for, as id and job_id."""
-    rows = connection.execute(
-        select(StagedRow.id, StagedRow.job_id, StagedRow.payload["data"].astext.label("text"))
-        .join(JobRow, JobRow.id == StagedRow.job_id)
-        .where(JobRow.scope == scope)
-    ).all()
-    return [row for row in rows if str(row.id) == what.memory_id or what.is_in(row.text or "")]
+def quoting(connection: Connection, scope: str, what: Target) -> Quoting:
+    """The jobs of a scope whose messages hold what is looked for, and the staged rows that do."""
+    jobs = connection.execute(_contents(), {"scope": scope})
+    staged = connection.execute(_staged(), {"scope": scope})
+    return Quoting(
+        [row.id for row in jobs if any(what.is_in(text) for text in _texts(row))],
+        [row for row in staged if str(row.id) == what.memory_id or what.is_in(row.text or "")],
+    )
 
 
 def history_of(scope: str) -> Any:
@@ -120,6 +127,13 @@ def history_of(scope: str) -> Any:
     had = select(cast(AuditRow.memory_id, Text)).where(AuditRow.scope == scope, AuditRow.memory_id.is_not(None))
     has = select(cast(MemoryRow.id, Text)).where(of_scope(scope))
     return or_(HistoryRow.memory_id.in_(had), HistoryRow.memory_id.in_(has))
+
+
+def _is_anothers(scope: Any, key: Any) -> Any:
+    """A memory that another scope has or had, as an SQL condition; the history itself names no scope."""
+    has = exists().where(MemoryRow.id == key, text_at(MemoryRow.payload, "user_id") != scope)
+    had = exists().where(AuditRow.memory_id == key, AuditRow.scope != scope)
+    return or_(has, had)
 
 
 def has_content() -> Any:
@@ -132,8 +146,8 @@ def has_text() -> Any:
     return or_(AuditRow.before.is_not(None), AuditRow.after.is_not(None))
 
 
-def _entities_of(scope: str) -> Any:
-    return EntityRow.payload["user_id"].astext == scope
+def _entities_of(scope: Any) -> Any:
+    return text_at(EntityRow.payload, "user_id") == scope
 
 
 def _texts(row: Any) -> Iterator[str]:
@@ -141,14 +155,40 @@ def _texts(row: Any) -> Iterator[str]:
         yield str(message.get("content") or "")
 
 
-def _memories(connection: Connection, *where: Any) -> tuple[int, int, int]:
-    """Rows, vectors and keyword texts."""
-    counts = select(
-        func.count(), func.count(MemoryRow.vector), func.count(MemoryRow.payload["text_lemmatized"].astext)
-    ).where(*where)
-    rows, vectors, keywords = connection.execute(counts).one()
-    return int(rows), int(vectors), int(keywords)
+def _memories(*where: Any) -> Any:
+    """Rows, vectors and keyword texts, as one row."""
+    keywords = text_at(MemoryRow.payload, "text_lemmatized")
+    counted = {"memories": func.count(), "vectors": func.count(MemoryRow.vector), "keywords": func.count(keywords)}
+    return select(*(count.label(name) for name, count in counted.items())).where(*where).subquery()
 
 
-def _count(connection: Connection, table: Any, *where: Any) -> int:
-    return int(connection.execute(select(func.count()).select_from(table).where(*where)).scalar_one())
+def _number(table: Any, *where: Any) -> Any:
+    return select(func.count()).select_from(table).where(*where).scalar_subquery()
+
+
+# Forgetting asks for these twice, before and after, so they are built once.
+@cache
+def _traces() -> Any:
+    scope: Any = bindparam("scope")
+    memory, name = bindparam("this_memory", type_=Uuid), bindparam("name", type_=Text)
+    links = EntityRow.payload["linked_memory_ids"].has_key(name)
+    return select(
+        _memories(MemoryRow.id == memory, of_scope(scope)),
+        _number(EntityRow, _entities_of(scope), links).label("entity_links"),
+        _number(HistoryRow, HistoryRow.memory_id == name, ~_is_anothers(scope, memory)).label("history"),
+        _number(OutboxRow, OutboxRow.job_id == any_(bindparam("jobs", type_=ARRAY(Uuid)))).label("outbox"),
+        _number(AuditRow, AuditRow.memory_id == memory, AuditRow.scope == scope, has_text()).label("audit_texts"),
+    )
+
+
+@cache
+def _contents() -> Any:
+    columns = (JobRow.id, JobRow.payload, JobRow.messages)
+    return select(*columns).where(JobRow.scope == bindparam("scope"), has_content())
+
+
+@cache
+def _staged() -> Any:
+    text = text_at(StagedRow.payload, "data").label("text")
+    mine = JobRow.scope == bindparam("scope")
+    return select(StagedRow.id, StagedRow.job_id, text).join(JobRow, JobRow.id == StagedRow.job_id).where(mine)

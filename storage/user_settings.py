@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from domain.scope import Scope
@@ -15,6 +15,9 @@ from storage.database import Database, lock_scope
 from storage.tables import JobRow, UserSettingsRow
 
 _NAMES = tuple(part.name for part in fields(UserSettings))
+_SETTINGS = select(*(getattr(UserSettingsRow, name) for name in _NAMES)).where(
+    UserSettingsRow.scope == bindparam("scope")
+)
 
 
 class SqlUserSettings:
@@ -25,7 +28,7 @@ class SqlUserSettings:
 
     def get(self, scope: Scope) -> UserSettings:
         """The user's switches."""
-        with self._database.transaction() as connection:
+        with self._database.statement() as connection:
             return load_settings(connection, scope.key)
 
     def change(self, scope: Scope, changes: Mapping[str, bool]) -> UserSettings:
@@ -42,8 +45,7 @@ class SqlUserSettings:
 
 def load_settings(connection: Connection, scope: str) -> UserSettings:
     """The switches of a scope."""
-    columns = (getattr(UserSettingsRow, name) for name in _NAMES)
-    row = connection.execute(select(*columns).where(UserSettingsRow.scope == scope)).one_or_none()
+    row = connection.execute(_SETTINGS, {"scope": scope}).one_or_none()
     return UserSettings(**row._mapping) if row else UserSettings()
 
 

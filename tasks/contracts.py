@@ -49,6 +49,10 @@ def _no_nul(value: str) -> str:
     return value
 
 
+# What is published of a contract that lets other fields be.
+_OPEN: dict[str, Any] = {"additionalProperties": True}
+
+
 class Contract(BaseModel):
     """A request: unknown fields are refused, so that a misspelt one is noticed."""
 
@@ -59,6 +63,8 @@ def _number_as_text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+# A request may have a hundred thousand faults; its sender needs to know some.
+_MOST_PROBLEMS = 20
 _OTHER_ROLES = {"developer": Role.SYSTEM, "function": Role.TOOL}
 _ID_SCHEMA = {"minLength": 1, "maxLength": MAX_ID_CHARS, "pattern": r"^[^\s*]+$"}
 Identifier = Annotated[str, AfterValidator(_identifier), WithJsonSchema({"type": "string", **_ID_SCHEMA})]
@@ -109,7 +115,7 @@ def _known_role(value: object) -> object:
 class MessageIn(Contract):
     """One turn of the conversation, with its real role. Other fields of a chat message are ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra=_OPEN)
 
     role: Annotated[Role, BeforeValidator(_known_role)]
     content: Annotated[
@@ -165,7 +171,7 @@ class IngestRequest(Scoped):
 class ExtractRequested(Scoped):
     """The payload of the event `memory.extract.requested`, version 1 (SmartMate note, section 6.2)."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra=_OPEN)
 
     tenant_id: NumberedId = Field("default", validate_default=True)
     user_id: NumberedId
@@ -216,14 +222,14 @@ def event_schema() -> dict[str, Any]:
 
 
 def problems(exc: ValidationError) -> list[FieldProblem]:
-    """What a validation found wrong, without the values."""
-    return [_problem(dict(error)) for error in exc.errors(include_url=False, include_input=False)]
+    """What a validation found wrong, the first of it, without the values."""
+    return [_problem(dict(error)) for error in exc.errors(include_url=False, include_input=False)[:_MOST_PROBLEMS]]
 
 
 def _problem(error: dict[str, Any]) -> FieldProblem:
     location = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(".")
     context = error.get("ctx") or {}
-    field = str(context.get("field") or location or "body")
+    field = str(context.get("field") or location or "body")[:MAX_EXTERNAL_ID_CHARS]
     rule = "required" if error["type"] == "missing" else str(error["type"])
     message = str(error["msg"])
     return FieldProblem(field, rule, message[:1].lower() + message[1:])

@@ -24,8 +24,11 @@ from domain.text import storable
 from tasks.contracts import Contract, ExternalId, Identifier, Scoped
 
 MAX_TEXT_CHARS = 4000
+# In a query too, where a character may take nine bytes.
+MAX_SOUGHT_CHARS = 500
 Storable = Annotated[str, BeforeValidator(lambda value: storable(value) if isinstance(value, str) else value)]
 Text = Annotated[Storable, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT_CHARS)]
+Sought = Annotated[Storable, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SOUGHT_CHARS)]
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 
 
@@ -114,6 +117,12 @@ class DeleteIn(Contract):
     mode: Mode = Mode.FORGET
 
 
+class ArchiveIn(Contract):
+    """Archive, or delete for good."""
+
+    mode: Mode = Mode.ARCHIVE
+
+
 class DeleteItemRequest(ItemRequest, DeleteIn):
     """Delete a memory of a user."""
 
@@ -126,7 +135,7 @@ class ListIn(Contract):
     status: list[Word] = Field([], max_length=10, description="active, archived, expired. Default: active.")
     since: AwareDatetime | None = Field(None, description="Created at or after; ISO 8601 with an offset.")
     until: AwareDatetime | None = Field(None, description="Created before; ISO 8601 with an offset.")
-    text: Text | None = Field(None, description="Part of the text, in any case.")
+    text: Sought | None = Field(None, description="Part of the text, in any case.")
     limit: int = Field(50, ge=1, le=200)
     cursor: Annotated[str, Field(max_length=500)] | None = Field(None, description="`next_cursor` of the page before.")
 

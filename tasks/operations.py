@@ -31,7 +31,7 @@ class Wanted(Contract):
     """Which jobs are meant; what is left out leaves that side open."""
 
     reason: list[ExternalId] = Field([], max_length=50, description="`backend_error` means any backend.")
-    step: list[StepName] = Field([], description="The next step to run.")
+    step: list[StepName] = Field([], max_length=50, description="The next step to run.")
     scope: str | None = Field(None, description="One user, as tenant:user.")
     since: str | None = Field(None, description=f"Changed within this time. {_SPAN}")
     older_than: str | None = Field(None, description=f"Not changed within this time. {_SPAN}")
@@ -66,8 +66,8 @@ class Wanted(Contract):
 class JobsQuery(Wanted):
     """A page of jobs, the latest accepted first."""
 
-    status: list[Status] = Field([])
-    outcome: list[Outcome] = Field([])
+    status: list[Status] = Field([], max_length=50)
+    outcome: list[Outcome] = Field([], max_length=50)
     limit: int = Field(50, ge=1, le=1000)
     cursor: int | None = Field(None, ge=0, lt=2**63, description="`next_cursor` of the page before.")
 

@@ -13,6 +13,15 @@ from runtime.embedded.servers import Servers, embedded_servers
 from storage.database import Database
 from storage.migrate import upgrade
 from tests.fakes import DIMS
+from tests.planted import leaks
+
+
+@pytest.fixture(scope="session", autouse=True)
+def logs_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No log of the run holds what was planted. Set up before all else, so that at its end every stack has stopped."""
+    yield
+    found = leaks(tmp_path_factory.getbasetemp())
+    assert not found, "\n".join(found)
 
 
 @pytest.fixture(scope="session")

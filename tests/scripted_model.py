@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from chaos.serving import JsonHandler
+from tests.planted import PLANTED
 
 Json = dict[str, Any]
 
@@ -126,9 +127,9 @@ class ScriptedModel:
         """Record an embeddings request and embed its texts."""
         self.embedding_requests.append(request)
         if self.embeddings_fail is not None:
-            return self.embeddings_fail, {"error": {"message": "scripted failure"}}
+            return self.embeddings_fail, {"error": {"message": f"scripted failure: {PLANTED}"}}
         if self.refuses_dimensions and "dimensions" in request.body:
-            return 400, {"error": {"message": "scripted refusal"}}
+            return 400, {"error": {"message": f"scripted refusal: {PLANTED}"}}
         texts = request.body["input"]
         texts = [texts] if isinstance(texts, str) else texts
         dims = self.embedded_dims or request.body.get("dimensions") or self.dims
@@ -168,6 +169,10 @@ def _chat_body(model: str, reply: Reply) -> Json:
     }
 
 
+def _failure() -> Json:
+    return {"error": {"message": f"scripted: {PLANTED}"}}
+
+
 def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
     class Handler(JsonHandler, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -181,7 +186,7 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
                 return
             reply = model.answer_chat(request)
             time.sleep(reply.delay)
-            body = _chat_body(body["model"], reply) if reply.status == 200 else {"error": {"message": "scripted"}}
+            body = _chat_body(body["model"], reply) if reply.status == 200 else _failure()
             self.send(reply.status, body if reply.raw is None else reply.raw)
 
     return Handler

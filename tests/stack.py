@@ -12,14 +12,17 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-TOKEN = "token-for-the-test-run"
-USER_SECRET = "secret-of-users-tokens-for-the-test-run"
-OPERATOR_TOKEN = "operators-token-for-the-test-run"
+from tests.answers import PublishedAnswers
+from tests.planted import PLANTED
+
+TOKEN = f"{PLANTED}-token-for-the-test-run"
+USER_SECRET = f"{PLANTED}-secret-of-users-tokens-for-the-test-run"
+OPERATOR_TOKEN = f"{PLANTED}-operators-token-for-the-test-run"
 START_SECONDS = 60
 
 
@@ -41,6 +44,7 @@ class Stack:
     url: str
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     metrics_ports: dict[str, int] = field(default_factory=dict)
+    _published: PublishedAnswers | None = None
 
     def start(self, verb: str) -> None:
         """Start one process of the service and wait until it answers."""
@@ -77,6 +81,13 @@ class Stack:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_ports[verb]}/metrics", timeout=10) as response:
             return str(response.read().decode())
 
+    def note_metrics(self) -> None:
+        """Write down what every running process shows to Prometheus, for those who read the logs."""
+        # A test may run a process that shows no metrics.
+        for verb in self.metrics_ports.keys() & self.processes.keys():
+            with suppress(OSError):
+                (self.folder / f"{verb}.metrics").write_text(self.scrape(verb), encoding="utf-8")
+
     def post(self, path: str, body: object, *, token: str | None = TOKEN) -> Answer:
         """POST JSON to the API; bytes are sent as they are."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -87,9 +98,11 @@ class Stack:
         return self._ask(urllib.request.Request(self.url + path), token)
 
     def ingest(self, user_id: str, *texts: str, **fields: object) -> str:
-        """Hand in a candidate of alternating user and assistant turns; gives the job id."""
+        """Hand in a candidate of alternating user and assistant turns, the last answer planted; gives the job id."""
         roles = ("user", "assistant")
         messages = [{"role": roles[place % 2], "content": text} for place, text in enumerate(texts)]
+        if messages[-1]["role"] == "assistant":
+            messages[-1]["content"] += f" ({PLANTED})"
         answer = self.post(
             "/v1/memories/ingest", {"tenant_id": "test", "user_id": user_id, "messages": messages, **fields}
         )
@@ -116,22 +129,35 @@ class Stack:
             assert time.monotonic() < deadline, complaint
             time.sleep(0.05)
 
+    def published(self) -> PublishedAnswers:
+        """What this API's OpenAPI document says."""
+        if self._published is None:
+            self._published = PublishedAnswers(_answer(urllib.request.Request(f"{self.url}/openapi.json")).body)
+        return self._published
+
     def _ask(self, request: urllib.request.Request, token: str | None) -> Answer:
         request.add_header("Content-Type", "application/json")
         if token is not None:
             request.add_header("Authorization", f"Bearer {token}")
-        try:
-            with urllib.request.urlopen(request, timeout=30) as response:
-                return Answer(response.status, json.loads(response.read()), dict(response.headers))
-        except urllib.error.HTTPError as exc:
-            with exc:
-                return Answer(exc.code, json.loads(exc.read()), dict(exc.headers))
+        answer = _answer(request)
+        content_type = answer.headers["Content-Type"]
+        self.published().check(request.get_method(), request.full_url, answer.status, content_type, answer.body)
+        return answer
 
     def _api_answers(self) -> bool:
         try:
             return self.get("/health/live").status == 200
         except OSError:
             return False
+
+
+def _answer(request: urllib.request.Request) -> Answer:
+    try:
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return Answer(response.status, json.loads(response.read()), dict(response.headers))
+    except urllib.error.HTTPError as exc:
+        with exc:
+            return Answer(exc.code, json.loads(exc.read()), dict(exc.headers))
 
 
 @contextmanager
@@ -144,7 +170,7 @@ def running_stack(folder: Path, *verbs: str, **settings: object) -> Iterator[Sta
         "operator_token": OPERATOR_TOKEN,
         "user_jwt_secret": USER_SECRET,
         "api_port": port,
-        "flower_password": "password-for-tests",
+        "flower_password": f"{PLANTED}-password",
         "worker_concurrency": 2,
         **settings,
     }
@@ -156,6 +182,7 @@ def running_stack(folder: Path, *verbs: str, **settings: object) -> Iterator[Sta
             stack.start(verb)
         yield stack
     finally:
+        stack.note_metrics()
         for verb in reversed(list(stack.processes)):
             stack.stop(verb)
 

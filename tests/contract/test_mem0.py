@@ -6,28 +6,22 @@ import importlib.metadata
 import inspect
 import json
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from domain.candidate import Message, Role
 from domain.errors import Backend, TransientError
-from domain.facts import Entity, EntityType, Fact, StagedFact
-from domain.jobs import Advance, Claimed, Publish, Step
+from domain.facts import Fact, StagedFact
 from domain.memory import Neighbour
 from domain.ports import ExtractionPrompt, Purpose
-from domain.retry import RetryPolicy
 from domain.scope import Scope
 from storage.database import Database
-from storage.history import SqlHistory
-from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.mem0_adapter import Inference, Mem0Extractor, build_memory, import_mem0
 from storage.memories import SqlMemoryIndex
-from storage.tables import ENTITIES, MEMORIES
-from tests.fakes import DIMS, FakeEmbedder, FakeIndex, candidate, fake_vector, unique_scope
+from tests.fakes import DIMS, FakeEmbedder, FakeIndex, fake_vector, unique_scope
 
 TURNS = (Message(Role.USER, "以后技术方案都用简体中文"), Message(Role.ASSISTANT, "好的"))
 FACT = Fact("用户偏好简体中文的技术方案", "user", type="preference", confidence=0.9, expires_at="2027-01-31")
@@ -56,11 +50,6 @@ class ScriptedAnswers:
 def to_json(facts: list[Fact]) -> str:
     rows = [{"id": str(n), "text": f.text, "attributed_to": f.attributed_to} for n, f in enumerate(facts)]
     return json.dumps({"memory": rows}, ensure_ascii=False)
-
-
-@pytest.fixture(scope="session")
-def mem0_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("mem0")
 
 
 def extractor(mem0_dir: Path, model: ScriptedAnswers, **ports: Any) -> Mem0Extractor:
@@ -227,54 +216,6 @@ def test_a_surprise_inside_mem0_is_told_without_its_text(mem0_dir: Path) -> None
     assert "private" not in str(caught.value)
 
 
-@pytest.fixture
-def published(database: Database) -> tuple[Scope, StagedFact]:
-    """A memory written by our own publishing."""
-    scope = unique_scope()
-    name = Entity("林清", EntityType.PROPER, fake_vector("林清"))
-    fact = StagedFact(str(uuid.uuid4()), "用户叫林清", fake_vector("用户叫林清"), "user", {}, "用户 叫 林清", (name,))
-    ledger = SqlJobLedger(database, policy=RetryPolicy(), times=LedgerTimes())
-    job_id = ledger.submit(candidate(("user", "我叫林清"), ("assistant", "好"), scope=scope)).job_id
-    for step in Step:
-        claim = ledger.claim(job_id, step, "test")
-        assert isinstance(claim, Claimed)
-        last = step is Step.CLEANUP
-        ledger.complete(claim.job, Publish((fact,)) if last else Advance())
-    return scope, fact
-
-
-@pytest.fixture
-def stock(database_url: str, database: Database, mem0_dir: Path) -> Iterator[Any]:
-    """Stock mem0 2.0.12 on our database; its language and embedding models are scripted, its history is our table."""
-    main = import_mem0(mem0_dir)
-    config = {
-        "vector_store": {
-            "provider": "pgvector",
-            "config": {"connection_string": database_url, "collection_name": MEMORIES, "embedding_model_dims": DIMS},
-        },
-        "llm": {"provider": "openai", "config": {"api_key": "unused"}},
-        "embedder": {"provider": "openai", "config": {"api_key": "unused"}},
-        "history_db_path": ":memory:",
-    }
-    memory = main.Memory.from_config(config)
-    memory.db.close()
-    memory.db = SqlHistory(database)
-    memory.embedding_model = StockEmbedder()
-    yield memory
-    memory.entity_store.connection_pool.close()
-    memory.vector_store.connection_pool.close()
-
-
-class StockEmbedder:
-    """Embeds as the tests do."""
-
-    def embed(self, words: str, memory_action: str | None = None) -> list[float]:
-        return list(fake_vector(words))
-
-    def embed_batch(self, texts: list[str], memory_action: str | None = None) -> list[list[float]]:
-        return [list(fake_vector(words)) for words in texts]
-
-
 def test_stock_mem0_gets_what_we_published(stock: Any, published: tuple[Scope, StagedFact]) -> None:
     scope, fact = published
     row = stock.get(fact.id)
@@ -326,13 +267,3 @@ def test_a_row_that_stock_mem0_wrote_is_found_by_our_search(stock: Any, database
     found = SqlMemoryIndex(database).nearest(scope, fake_vector("用户住在杭州"), 5)
     assert [memory.text for memory in found] == ["用户住在杭州"]
     assert found[0].similarity == pytest.approx(1.0, abs=1e-5)
-
-
-def test_the_two_tables_have_mem0s_columns(database: Database) -> None:
-    statement = text(
-        "SELECT column_name FROM information_schema.columns WHERE table_name = :t ORDER BY ordinal_position"
-    )
-    with database.transaction() as connection:
-        for table in (MEMORIES, ENTITIES):
-            columns = [name for (name,) in connection.execute(statement, {"t": table})]
-            assert columns == ["id", "vector", "payload"]

@@ -9,14 +9,17 @@ import pytest
 
 from domain.scope import Scope
 from runtime.embedded.servers import Servers
+from runtime.home import free_port
 from storage.database import Database
 from storage.ledger import LedgerTimes, SqlJobLedger
 from storage.migrate import upgrade
 from tests.conftest import new_database
 from tests.fakes import unique_scope
 from tests.ledgers import SHORT
+from tests.planted import PLANTED
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack, running_stack
+from tests.wires import Wire
 
 EMBEDDING_DIMS = 64
 
@@ -35,8 +38,10 @@ def scripted(url: str, broker_url: str, model: ScriptedModel) -> dict[str, objec
         "broker_url": broker_url,
         "llm_model": "scripted",
         "llm_base_url": model.url,
+        "llm_api_key": f"{PLANTED}-key-of-the-model",
         "embedding_model": "scripted",
         "embedding_base_url": model.url,
+        "embedding_api_key": f"{PLANTED}-key-of-the-embedder",
         "embedding_dims": EMBEDDING_DIMS,
     }
 
@@ -94,3 +99,12 @@ def scope() -> Scope:
 def ledger(database: Database) -> SqlJobLedger:
     """A ledger whose retries are due at once."""
     return SqlJobLedger(database, policy=SHORT, times=LedgerTimes())
+
+
+@pytest.fixture
+def wire(servers: Servers) -> Iterator[Wire]:
+    """A way to the test broker, not connected yet."""
+    host, port = servers.broker_url.rpartition("@")[2].partition("/")[0].split(":")
+    made = Wire(free_port(), (host, int(port)))
+    yield made
+    made.cut()

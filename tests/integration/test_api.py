@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 
 from storage.database import Database
 from storage.tables import JobRow
+from tests.planted import PLANTED
 from tests.scripted_model import ScriptedModel, reply_facts
 from tests.stack import TOKEN, Stack, running_stack
 
@@ -38,18 +39,18 @@ def test_a_new_candidate_is_accepted_and_the_same_key_finds_its_job(stack: Stack
 
 
 def test_a_job_shows_states_and_times_but_no_content(stack: Stack, user_id: str) -> None:
-    job_id = stack.ingest(user_id, "以后都用 marker-word", "好的", trace_id="trace-1")
+    job_id = stack.ingest(user_id, f"以后都用 {PLANTED}", "好的", trace_id="trace-1")
     shown = stack.finished(job_id)
     assert shown["trace_id"] == "trace-1"
     assert {"status", "step", "step_name", "outcome", "reason", "attempts", "counts", "created_at"} <= set(shown)
-    assert "marker-word" not in json.dumps(shown)
+    assert PLANTED not in json.dumps(shown)
 
 
 def test_a_job_explains_which_rule_dropped_what_without_a_word_of_it(
     stack: Stack, model: ScriptedModel, user_id: str
 ) -> None:
     model.when(f"[{user_id}]", reply_facts(["用户偏好用中文写周报", "用户偏好用 12 号字体写周报"]))
-    messages = [f"[INFO] marker-line\n以后都用中文写周报 [{user_id}]\n稿件在 /srv/marker-path/a.md", "好的"]
+    messages = [f"[INFO] {PLANTED}\n以后都用中文写周报 [{user_id}]\n稿件在 /srv/{PLANTED}/a.md", "好的"]
     job_id = stack.ingest(user_id, *messages)
     assert stack.finished(job_id)["outcome"] == "published"
     shown = stack.get(f"/v1/jobs/{job_id}/explain").body
@@ -67,7 +68,7 @@ def test_a_job_explains_which_rule_dropped_what_without_a_word_of_it(
     assert (dropped["kept"], dropped["step"], dropped["rule"]) == (False, "memory.validate", "number_not_said")
     evidence = kept["evidence"]
     assert messages[evidence["message"]][evidence["start"] : evidence["end"]] == f"以后都用中文写周报 [{user_id}]"
-    assert "marker" not in json.dumps(shown)
+    assert PLANTED not in json.dumps(shown)
     (found,) = stack.search(user_id, "用户偏好用中文写周报")["items"]
     assert found["id"] == kept["fact_id"]
     assert "evidence" not in found["metadata"]
@@ -234,7 +235,7 @@ def test_a_search_with_the_embedder_down_says_so(stack: Stack, model: ScriptedMo
     assert stack.get("/health/ready").status == 200
     model.embeddings_fail = 503
     try:
-        found = stack.search(user_id, f"never asked before {user_id}")
+        found = stack.search(user_id, f"never asked before: {PLANTED} {user_id}")
         ready = stack.get("/health/ready")
     finally:
         model.embeddings_fail = None

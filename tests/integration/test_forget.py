@@ -12,27 +12,33 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, inspect, select, text
 
 from domain.errors import Backend, PermanentError, TransientError
 from domain.jobs import Outcome, Step
-from domain.lifecycle import Action, ChangeStatus, Traces
+from domain.lifecycle import Action, ChangeStatus, Details, Traces
 from domain.scope import Scope
 from storage.database import Database
 from storage.forget import SqlEraser
 from storage.forgotten import Marker
 from storage.ledger import SqlJobLedger
-from storage.tables import AuditRow, EntityRow, ForgottenRow, HistoryRow, JobRow, MemoryRow, StagedRow
-from tests.fakes import FakeEmbedder, fake_vector, unique_scope
+from storage.outbox import send_ready
+from storage.tables import (
+    AuditRow,
+    EntityRow,
+    ForgottenRow,
+    HistoryRow,
+    JobRow,
+    MemoryRow,
+    OutboxRow,
+    StagedRow,
+)
+from tests.fakes import FakeEmbedder, candidate, fake_vector, unique_scope
 from tests.ledgers import claimed, rows, view
 from tests.lifecycles import ANNA, Life, published, said
 
 FEISHU = "用户在“飞书”维护值班表"
 SENTENCE = "我以后都在飞书维护值班表"
-EVERY_TABLE = (
-    *("poco_memories", "poco_memories_entities", "memory_staged", "memory_history", "memory_jobs"),
-    *("memory_outbox", "memory_audit_logs", "memory_forgotten", "memory_runs"),
-)
 
 
 @pytest.fixture
@@ -45,7 +51,7 @@ def places_of(database: Database, words: str) -> list[str]:
     with database.transaction() as connection:
         return [
             table
-            for table in EVERY_TABLE
+            for table in inspect(connection).get_table_names()
             if connection.execute(
                 text(f"SELECT count(*) FROM {table} AS r WHERE position(:words in to_jsonb(r)::text) > 0"),
                 {"words": words},
@@ -95,6 +101,59 @@ def test_a_shared_name_loses_one_link_and_a_lonely_one_goes(life: Life) -> None:
     assert life.links() == {"飞书": [first]}
     life.forget(first)
     assert life.links() == {}
+
+
+# Kind: mem0ai/mem0#7226.
+def test_a_process_that_never_wrote_a_name_takes_it_away(life: Life, database_url: str) -> None:
+    first, second = life.add(FEISHU), life.add("用户每周在“飞书”写“邮件”")
+    program = (
+        "import sys; from domain.lifecycle import Writer; from domain.scope import Scope; "
+        "from storage.database import Database; from storage.forget import SqlEraser; url, key, *ids = sys.argv[1:]; "
+        "print([SqlEraser(Database(url)).forget(Scope.from_key(key), i, Writer('user')).status for i in ids])"
+    )
+    command_line = [sys.executable, "-c", program, database_url, life.scope.key, first, second]
+    done = subprocess.run(command_line, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.count("DELETED") == 2
+    assert life.links() == {}
+
+
+@contextmanager
+def kept_by_the_database(database: Database, table: str) -> Iterator[None]:
+    """What is deleted or changed in a table stays there during the block, and nobody is told."""
+    with database.transaction() as connection:
+        connection.execute(
+            text("CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$")
+        )
+        connection.execute(
+            text(f"CREATE TRIGGER keep BEFORE DELETE OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION keep()")
+        )
+    try:
+        yield
+    finally:
+        with database.transaction() as connection:
+            connection.execute(text("DROP FUNCTION keep CASCADE"))
+
+
+# Kind: mem0ai/mem0#7226.
+@pytest.mark.parametrize(
+    ("table", "left"),
+    [
+        ("poco_memories_entities", "entity_links"),
+        ("memory_history", "history"),
+        ("memory_audit_logs", "audit_texts"),
+        ("poco_memories", "memories"),
+    ],
+)
+def test_what_is_left_in_a_store_is_said_and_the_next_call_takes_it(life: Life, table: str, left: str) -> None:
+    memory_id = life.add(FEISHU)
+    with kept_by_the_database(life.database, table):
+        changed = life.forget(memory_id)
+    assert (changed.status, changed.success) == (ChangeStatus.PARTIAL_CLEANUP, False)
+    assert changed.erasure is not None
+    assert asdict(changed.erasure.after)[left] == 1
+    eraser = SqlEraser(life.database)
+    assert eraser.forget_all(life.scope, ANNA).status is ChangeStatus.DELETED
+    assert eraser.scan(life.scope) == Traces()
 
 
 def test_other_memories_and_users_are_left_alone(life: Life, ledger: SqlJobLedger) -> None:
@@ -185,6 +244,46 @@ def test_a_whole_user_goes_in_batches_with_a_receipt(
     assert (before.memories, before.entity_links, before.history, before.staged, before.audit_texts) == (5, 1, 5, 1, 5)
     assert changed.erasure.after == Traces()
     assert rows(life.database, AuditRow, AuditRow.scope == life.scope.key, AuditRow.operation == "forget") == 5
+
+
+# Kind: FoxRick/Collie#117.
+def test_nothing_of_a_forgotten_user_is_left_in_any_table(life: Life, ledger: SqlJobLedger) -> None:
+    word = f"代号{uuid.uuid4().hex[:8]}"
+    details = Details(title=f"关于{word}", metadata={"note": word, "deep": {"er": [word]}})
+    archived, corrected = life.add(f"用户的“{word}”是红茶", details), life.add(f"用户的“{word}”是绿茶")
+    life.archive(archived)
+    life.wish(Action.UPDATE, memory_id=corrected, text=f"用户的“{word}”是白茶", details=details)
+    life.forget(life.add(f"用户的“{word}”是花茶"))
+    published(ledger, life.scope, f"记住我的{word}就是值班表", f"用户的“{word}”是值班表")
+    dead, _ = said(ledger, life.scope, f"记住我的{word}就是排班表", f"用户的“{word}”是排班表")
+    ledger.bury(claimed(ledger, dead, Step.CLEANUP), PermanentError("bad", "x"))
+    said(ledger, life.scope, f"记住我的{word}就是日程表", f"用户的“{word}”是日程表")
+    ledger.submit(candidate(("user", word), ("assistant", word), scope=life.scope))
+    assert set(places_of(life.database, word)) >= {
+        *("poco_memories", "poco_memories_entities", "memory_staged", "memory_history", "memory_jobs"),
+        "memory_audit_logs",
+    }
+    assert SqlEraser(life.database).forget_all(life.scope, ANNA).status is ChangeStatus.DELETED
+    assert places_of(life.database, word) == []
+
+
+def test_what_a_relay_is_sending_does_not_keep_a_memory_from_being_forgotten(life: Life, ledger: SqlJobLedger) -> None:
+    memory_id = life.add(FEISHU)
+    job_id = ledger.submit(candidate(("user", f"他说：{FEISHU}。"), ("assistant", "好的"), scope=life.scope)).job_id
+    forgotten: list[ChangeStatus] = []
+
+    def send(sent: str, _: Step) -> None:
+        # The relay holds its row until the broker has the message.
+        if sent == job_id:
+            forgotten.append(life.forget(memory_id).status)
+
+    while send_ready(life.database, send):
+        pass
+    assert forgotten == [ChangeStatus.DELETED]
+    assert (view(ledger, job_id).outcome, rows(life.database, OutboxRow, OutboxRow.job_id == uuid.UUID(job_id))) == (
+        Outcome.CANCELLED,
+        0,
+    )
 
 
 def test_forgetting_nobody_is_done_at_once(life: Life) -> None:

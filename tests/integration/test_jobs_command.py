@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.ledgers import UNKNOWN_JOB
+from tests.planted import PLANTED
 from tests.scripted_model import Reply, ScriptedModel, reply_facts
 from tests.stack import Stack
 
@@ -35,8 +36,8 @@ def document(stack: Stack, *arguments: str) -> dict[str, Any]:
 
 
 def test_a_dead_job_is_found_explained_retried_and_succeeds(stack: Stack, model: ScriptedModel, user_id: str) -> None:
-    model.when(f"[{user_id}]", *[Reply(content="this is no JSON")] * 4)
-    job_id = stack.ingest(user_id, f"以后都用中文写周报，marker-word [{user_id}]", "好的")
+    model.when(f"[{user_id}]", *[Reply(content=f"this is no JSON: {PLANTED}")] * 4)
+    job_id = stack.ingest(user_id, f"以后都用中文写周报，{PLANTED} [{user_id}]", "好的")
     assert stack.finished(job_id)["status"] == "dead"
     scope = f"test:{user_id}"
     listed = document(stack, "list", "--status", "dead", "--scope", scope, "--since", "5m")
@@ -47,7 +48,7 @@ def test_a_dead_job_is_found_explained_retried_and_succeeds(stack: Stack, model:
         "memory.extract",
         4,
     )
-    assert "marker-word" not in json.dumps(shown)
+    assert PLANTED not in json.dumps(shown)
     meant = jobs(stack, "retry", "--all", "--reason", "backend_error", "--scope", scope, "--dry-run")
     assert (meant[0], meant[1].splitlines()[0]) == (0, job_id)
     assert document(stack, "show", job_id)["status"] == "dead"

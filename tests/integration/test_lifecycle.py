@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from domain.errors import Backend, Fenced, InvalidField, TransientError
 from domain.jobs import Finish, Outcome, Publish, Step
@@ -19,6 +20,7 @@ from storage.forget import SqlEraser
 from storage.keeper import SqlMemoryKeeper
 from storage.ledger import SqlJobLedger
 from storage.listing import SqlMemoryListing
+from storage.maintenance import Retention, expire, maintain
 from storage.memories import SqlMemoryIndex
 from storage.tables import AuditRow, HistoryRow, MemoryRow, RunRow
 from tests.fakes import FakeEmbedder, fake_vector, unique_scope
@@ -69,6 +71,27 @@ def test_the_same_text_again_is_known_already(life: Life) -> None:
     again = life.wish(Action.ADD, text="用户喜欢乌龙茶。")
     assert (again.status, again.memory_id, again.inserted_count) == (ChangeStatus.ALREADY_KNOWN, first, 0)
     assert rows(life.database, MemoryRow, mine(life.scope)) == 1
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "用户\u200b喜欢\u2060乌龙茶",
+        "\u202e用户喜欢乌龙茶\u202c",
+        "用户喜欢乌龙茶\x00\x1b\ud83d",
+        "\ufeff用户喜欢乌龙茶\u200e",
+        "用户喜欢乌龙茶\U000e0041\U000e0042",
+    ],
+    ids=ascii,
+)
+def test_what_nobody_sees_makes_no_other_memory(life: Life, again: str) -> None:
+    first = life.add(again)
+    assert life.row(first).payload["data"] == "用户喜欢乌龙茶"
+    known = life.wish(Action.ADD, text="用户喜欢乌龙茶")
+    assert (known.status, known.memory_id) == (ChangeStatus.ALREADY_KNOWN, first)
+    second = life.add("用户喜欢 Cafe\u0301")
+    assert life.row(second).payload["data"] == "用户喜欢 Caf\u00e9"
+    assert life.wish(Action.UPDATE, memory_id=second, text=again).reason == "already_known"
 
 
 @pytest.mark.parametrize(
@@ -283,6 +306,131 @@ def test_what_was_deleted_can_be_added_again(life: Life) -> None:
     second = life.wish(Action.ADD, text=FEISHU)
     assert (second.status, second.inserted_count) == (ChangeStatus.ADDED, 1)
     assert second.memory_id != first
+
+
+# Kind: simstudioai/sim#536.
+def test_what_was_archived_can_be_added_again_and_stays_archived_beside_it(life: Life, ledger: SqlJobLedger) -> None:
+    first = life.add(FEISHU)
+    assert life.archive(first).success
+    second = life.wish(Action.ADD, text=FEISHU)
+    assert (second.status, second.inserted_count) == (ChangeStatus.ADDED, 1)
+    assert life.links() == {"飞书": sorted([first, str(second.memory_id)])}
+    again = life.wish(Action.ADD, text=FEISHU)
+    assert (again.status, again.memory_id) == (ChangeStatus.ALREADY_KNOWN, second.memory_id)
+    keeper = SqlMemoryKeeper(life.database)
+    back = keeper.restore(life.scope, first, ANNA)
+    assert (back.status, back.reason) == (ChangeStatus.REJECTED, "already_known")
+    assert life.archive(str(second.memory_id)).success
+    assert keeper.restore(life.scope, first, ANNA).success
+
+
+def test_a_conversation_does_not_bring_back_what_was_archived(life: Life, ledger: SqlJobLedger) -> None:
+    archived = life.add(FEISHU)
+    life.archive(archived)
+    seen, _ = published(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU)
+    assert (seen.outcome, seen.reason) == (Outcome.NO_EFFECT, "already_known")
+    assert rows(life.database, MemoryRow, mine(life.scope)) == 1
+    other = Life(life.database, unique_scope(), life.embedder)
+    seen, _ = published(ledger, other.scope, "我以后都在飞书维护值班表", FEISHU)
+    assert seen.outcome is Outcome.PUBLISHED
+
+
+def expired(life: Life, content: str) -> str:
+    """A memory whose last day was long ago, as the sweep leaves it."""
+    memory_id = life.add(content)
+    with life.database.transaction() as connection:
+        payload = {**life.row(memory_id).payload, "expiration_date": "2020-01-31"}
+        connection.execute(update(MemoryRow).where(MemoryRow.id == uuid.UUID(memory_id)).values(payload=payload))
+        expire(connection, life.scope.key)
+    assert life.row(memory_id).payload["status"] == "expired"
+    return memory_id
+
+
+def test_an_expired_memory_comes_back_with_a_new_last_day_and_only_so(life: Life) -> None:
+    memory_id = expired(life, FEISHU)
+    index, keeper = SqlMemoryIndex(life.database), SqlMemoryKeeper(life.database)
+    refused = keeper.restore(life.scope, memory_id, ANNA)
+    assert (refused.status, refused.reason) == (ChangeStatus.REJECTED, "expired")
+    assert life.wish(Action.UPDATE, memory_id=memory_id, details=Details(importance=0.9)).success
+    assert index.nearest(life.scope, fake_vector(FEISHU), 5) == []
+    assert life.wish(Action.UPDATE, memory_id=memory_id, details=Details(expires_at="2099-01-31")).success
+    assert [memory.id for memory in index.nearest(life.scope, fake_vector(FEISHU), 5)] == [memory_id]
+
+
+def test_an_expired_memory_does_not_come_back_beside_a_newer_one_of_the_same_text(life: Life) -> None:
+    memory_id = expired(life, FEISHU)
+    life.add(FEISHU)
+    changed = life.wish(Action.UPDATE, memory_id=memory_id, details=Details(expires_at="2099-01-31"))
+    assert (changed.status, changed.reason) == (ChangeStatus.REJECTED, "already_known")
+
+
+# Kinds: mem0ai/mem0#4536, mem0ai/mem0#5867.
+@pytest.mark.parametrize(
+    ("known", "sentence", "fact"),
+    [
+        ("用户爱吃川菜", "我现在不吃辣了，改吃粤菜", "用户现在不吃辣，改吃粤菜"),
+        ("User eats meat every day", "I have become a vegan this spring", "User has become a vegan"),
+        ("用户最喜欢的球员是梅西", "我弟弟最喜欢的球员是罗纳尔多", "用户的弟弟最喜欢的球员是罗纳尔多"),
+        ("用户的工号是 1024", "我弟弟的工号是 1025", "用户的弟弟的工号是 1025"),
+        ("User prefers tea", "My partner prefers tea with milk", "User's partner prefers tea"),
+        ("用户喜欢红茶", "我喜欢绿茶", "用户喜欢绿茶"),
+    ],
+)
+def test_a_new_fact_stands_beside_what_it_resembles_or_contradicts(
+    life: Life, ledger: SqlJobLedger, known: str, sentence: str, fact: str
+) -> None:
+    first = life.add(known)
+    before = life.row(first)
+    job_id, one = said(ledger, life.scope, sentence, fact)
+    job = claimed(ledger, job_id, Step.CLEANUP)
+    # Nothing is nearer than the very same vector.
+    ledger.complete(job, Publish((replace(job.staged[0], vector=tuple(before.vector)),)))
+    assert view(ledger, job_id).outcome is Outcome.PUBLISHED
+    assert life.row(first).payload == before.payload
+    listed = SqlMemoryListing(life.database).page(life.scope, ItemFilter(), limit=5).items
+    assert {item.id: item.content for item in listed} == {first: known, one.id: fact}
+
+
+# Kind: MemTensor/MemOS#2329.
+def test_an_id_stays_the_id_of_its_memory_whatever_happens_around_it(life: Life, ledger: SqlJobLedger) -> None:
+    memory_id = life.add(FEISHU)
+    keeper = SqlMemoryKeeper(life.database)
+    for happens in (
+        lambda: published(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU),
+        lambda: life.wish(Action.ADD, text=FEISHU),
+        lambda: life.wish(Action.UPDATE, memory_id=memory_id, text="用户在“钉钉”维护值班表"),
+        lambda: published(ledger, life.scope, "我每天早上六点起床跑步", "用户每天早上六点起床跑步"),
+        lambda: life.archive(memory_id),
+        lambda: keeper.restore(life.scope, memory_id, ANNA),
+        lambda: maintain(life.database, Retention()),
+    ):
+        happens()
+        history = keeper.history(life.scope, memory_id)
+        assert history is not None
+        assert history[0].new_text == FEISHU
+    assert life.row(memory_id).payload["data"] == "用户在“钉钉”维护值班表"
+    assert life.links() == {"钉钉": [memory_id]}
+
+
+# Kind: MemTensor/MemOS#2329.
+def test_a_fact_has_one_id_from_its_first_step_to_its_memory(life: Life, ledger: SqlJobLedger) -> None:
+    seen, one = published(ledger, life.scope, "我以后都在飞书维护值班表", FEISHU)
+    item = SqlMemoryKeeper(life.database).item(life.scope, one.id)
+    explained = ledger.explain(seen.id)
+    assert item is not None
+    assert item.content == FEISHU
+    assert explained is not None
+    assert one.id in str(explained)
+
+
+def test_a_name_is_one_entity_however_it_is_written(life: Life) -> None:
+    made = [
+        life.add(f"用户在“{name}”项目里负责第 {n} 部分") for n, name in enumerate(("Poco  UI", "POCO UI", "poco ui"))
+    ]
+    ((_, linked),) = life.links().items()
+    assert linked == sorted(made)
+    life.forget(made[0])
+    assert list(life.links().values()) == [sorted(made[1:])]
 
 
 # Kind: mem0ai/mem0#6243.

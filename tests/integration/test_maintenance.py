@@ -32,7 +32,7 @@ DAYS = Retention(dead_payloads=14, jobs=90, history=365)
 
 def later(database: Database, table: type, condition: Any, days: float) -> None:
     """Let rows have been written that many days ago."""
-    column: Any = table.updated_at if table is JobRow else table.created_at  # type: ignore[attr-defined]
+    column: Any = table.finished_at if table is JobRow else table.created_at  # type: ignore[attr-defined]
     with database.transaction() as connection:
         connection.execute(update(table).where(condition).values({column.key: column - timedelta(days=days)}))
 

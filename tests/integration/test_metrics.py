@@ -19,6 +19,7 @@ from runtime.procfs import children_of
 from storage.migrate import upgrade
 from tests.conftest import new_database, own_broker
 from tests.integration.conftest import EMBEDDING_DIMS, scripted
+from tests.planted import PLANTED
 from tests.scrapes import names, value
 from tests.scripted_model import ScriptedModel, reply_facts, reply_slow, reply_status, reply_text
 from tests.stack import TOKEN, Stack, running_stack
@@ -94,7 +95,7 @@ def test_retries_and_dead_jobs_are_counted_with_step_and_reason(
 ) -> None:
     before = stack.scrape("worker")
     marker = f"[{user_id}]"
-    model.when(marker, reply_text("no JSON at all"), *[reply_status(500)] * 3)
+    model.when(marker, reply_text(f"no JSON at all: {PLANTED}"), *[reply_status(500)] * 3)
     job = stack.finished(stack.ingest(user_id, f"{SAID} {marker}", f"好的 {marker}"))
     assert (job["outcome"], job["reason"]) == ("dead", "llm_unavailable")
     wait_for_rise(stack, "worker", before, "memory_jobs_ended_total", outcome="dead", reason="llm_unavailable")
@@ -126,7 +127,7 @@ def test_no_text_no_user_and_no_token_is_in_any_scrape(stack: Stack, model: Scri
     marker = f"[{user_id}]"
     model.when(marker, reply_facts([FACT]))
     stack.finished(stack.ingest(user_id, f"{SAID} {marker}", f"好的 {marker}", trace_id=f"trace-{user_id}"))
-    stack.search(user_id, f"{marker} {FACT}")
+    stack.search(user_id, f"{marker} {FACT} {PLANTED}")
     stack.get(f"/{user_id}/{TOKEN}", token=TOKEN)
     stack.get("/v1/jobs/nothing", token=f"{TOKEN}x")
     for verb in ("api", "worker", "relay"):

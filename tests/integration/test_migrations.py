@@ -42,7 +42,6 @@ def test_the_comparison_notices_a_column_that_is_not_in_the_models(empty_url: st
     "index",
     [
         "poco_memories_hnsw_idx",
-        "poco_memories_entities_hnsw_idx",
         "poco_memories_text_lemmatized_idx",
         "ix_poco_memories_user_id",
         "ix_poco_memories_created_at",
@@ -85,6 +84,17 @@ def test_a_database_of_another_vector_length_is_refused(empty_url: str) -> None:
     upgrade(empty_url, embedding_model="fake", dims=8)
     with pytest.raises(ConfigurationError, match="vectors of 8 dimensions, but the settings ask for 16"):
         upgrade(empty_url, embedding_model="fake", dims=16)
+
+
+@pytest.mark.parametrize("table", ["poco_memories", "poco_memories_entities", "memory_staged"])
+def test_one_table_of_another_vector_length_is_enough(empty_url: str, table: str) -> None:
+    upgrade(empty_url, embedding_model="fake", dims=8)
+    database = Database(empty_url)
+    with database.transaction() as connection:
+        connection.execute(text(f"ALTER TABLE {table} ALTER COLUMN vector TYPE vector(16)"))
+    with pytest.raises(ConfigurationError, match=rf"vectors of 16 dimensions, but the settings ask for 8 \({table}\)"):
+        check_schema(database, embedding_model="fake", dims=8)
+    database.dispose()
 
 
 def test_a_database_of_another_embedding_model_is_refused(empty_url: str) -> None:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from runtime.embedded.servers import Servers
-from runtime.home import free_port
 from storage.migrate import upgrade
 from tests.conftest import new_database, own_broker
 from tests.integration.conftest import EMBEDDING_DIMS, scripted
 from tests.scripted_model import ScriptedModel, reply_facts, reply_slow
 from tests.stack import Stack, running_stack
+from tests.wires import Wire
 
 
 @pytest.fixture
@@ -83,74 +81,12 @@ def test_a_worker_does_not_start_on_a_database_that_is_not_migrated(
         stack.processes.pop("worker")
 
 
-class Wire:
-    """A port of 127.0.0.1 behind which another address is, until the wire is cut."""
-
-    def __init__(self, port: int, to: tuple[str, int]) -> None:
-        self.port = port
-        self._to = to
-        self._server: socket.socket | None = None
-        self._ends: list[socket.socket] = []
-
-    def connect(self) -> None:
-        """Let everybody through who knocks."""
-        self._server = socket.create_server(("127.0.0.1", self.port))
-        threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
-
-    def cut(self) -> None:
-        """Hang up on everybody, and answer nobody."""
-        if self._server is not None:
-            # Wakes the thread that accepts, which a mere close does not.
-            self._server.shutdown(socket.SHUT_RDWR)
-            self._server.close()
-            self._server = None
-        while self._ends:
-            end = self._ends.pop()
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
-
-    def _accept(self, server: socket.socket) -> None:
-        while True:
-            try:
-                here, _ = server.accept()
-            except OSError:
-                return
-            there = socket.create_connection(self._to)
-            self._ends += [here, there]
-            for source, target in ((here, there), (there, here)):
-                threading.Thread(target=_copy, args=(source, target), daemon=True).start()
-
-
-def _copy(source: socket.socket, target: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(65536):
-            target.sendall(data)
-    with suppress(OSError):
-        target.shutdown(socket.SHUT_RDWR)
-
-
-@pytest.fixture
-def wire(servers: Servers) -> Iterator[Wire]:
-    """A way to the test broker, not connected yet."""
-    host, port = servers.broker_url.rpartition("@")[2].partition("/")[0].split(":")
-    made = Wire(free_port(), (host, int(port)))
-    yield made
-    made.cut()
-
-
-def through(wire: Wire, servers: Servers) -> str:
-    """The broker's address at the other end of the wire."""
-    host_and_port = servers.broker_url.rpartition("@")[2].partition("/")[0]
-    return own_broker(servers, 5).replace(host_and_port, f"127.0.0.1:{wire.port}")
-
-
 def test_worker_and_relay_wait_for_the_broker(
     servers: Servers, own_url: str, model: ScriptedModel, tmp_path: Path, wire: Wire
 ) -> None:
     user_id = f"u-{uuid.uuid4().hex[:12]}"
     model.when(f"[{user_id}]", reply_facts([]))
-    with own_stack(own_url, through(wire, servers), model, tmp_path, "api") as stack:
+    with own_stack(own_url, wire.to(own_broker(servers, 5)), model, tmp_path, "api") as stack:
         waits: list[tuple[str, Callable[[], bool]]] = [
             ("worker", lambda: "Cannot connect to redis" in stack.log("worker")),
             ("relay", lambda: "memory_relay_waiting" in stack.log("relay")),
@@ -171,7 +107,7 @@ def test_a_step_that_outlives_its_broker_is_done_once_and_nothing_dies(
     user_id = f"u-{uuid.uuid4().hex[:12]}"
     model.when(f"[{user_id}]", reply_slow(3, reply_facts(["用户偏好用中文写周报"])))
     wire.connect()
-    with own_stack(own_url, through(wire, servers), model, tmp_path, "api", "relay", "worker") as stack:
+    with own_stack(own_url, wire.to(own_broker(servers, 5)), model, tmp_path, "api", "relay", "worker") as stack:
         job_id = stack.ingest(user_id, f"以后都用中文写周报 [{user_id}]", "好的")
         stack.wait_until(lambda: user_id in str([one.body for one in model.requests]), 30, "the model is not asked")
         wire.cut()

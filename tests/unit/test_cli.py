@@ -23,6 +23,7 @@ VERBS = (
     *_SINGLE.split(),
     *(f"jobs {verb}" for verb in ("list", "show", "retry", "restart", "cancel", "stats", "watch")),
     *(f"tokens {verb}" for verb in ("create", "list", "revoke")),
+    *(f"history {verb}" for verb in ("import", "scrub")),
 )
 
 

@@ -238,6 +238,49 @@ def test_real_answers_that_other_parsers_lost_are_read(answer: str, texts: list[
     assert [fact.text for fact in parse_answer(answer)] == texts
 
 
+# Kind: mem0ai/mem0#4536.
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        (
+            '{"memory":[{"id":"0","text":"用户爱吃川菜","event":"DELETE"},'
+            '{"id":"1","text":"用户改吃粤菜","event":"ADD"}]}',
+            ["用户改吃粤菜"],
+        ),
+        ('{"memory":[{"id":"0","text":"User eats meat","action":"delete"},"User is vegan"]}', ["User is vegan"]),
+        ('{"memory":[{"id":"0","text":"用户住在上海","event":"NONE"},{"id":"1","text":"用户养猫"}]}', ["用户养猫"]),
+        (
+            '{"memory":[{"id":"0","text":"用户住在杭州","old_memory":"用户住在上海","event":"UPDATE"}]}',
+            ["用户住在杭州"],
+        ),
+        ('{"memory":[{"id":"0","event":"DELETE"}]}', []),
+        ('{"memory":[{"id":"0","text":"用户参加了 event","event":"ADD"}]}', ["用户参加了 event"]),
+    ],
+)
+def test_a_decision_about_what_is_known_is_no_new_fact(answer: str, texts: list[str]) -> None:
+    assert [fact.text for fact in parse_answer(answer)] == texts
+
+
+# Kind: agent0ai/agent-zero#1773.
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (r"喜欢 \ud83d", "喜欢"),
+        (r"喜欢 \ud83c\udf78", "喜欢 🍸"),
+        (r"喜欢 \udf78\ud83c 酒", "喜欢 酒"),
+        (r"likes \ud83c\ud83c\udf78 tea", "likes 🍸 tea"),
+        (r"喜欢 🍸\ud83d", "喜欢 🍸"),
+        ("喜欢 \ud83d 酒", "喜欢 酒"),
+    ],
+)
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_halves_of_a_character_are_joined_or_left_out(written: str, text: str, quote: str) -> None:
+    answer = f'{{"memory":[{{"id":"0","text":"{written}"}}]}}'.replace('"', quote)
+    (fact,) = parse_answer(answer)
+    assert " ".join(fact.text.replace("\ufffd", "").split()) == text
+    assert fact.text.encode()
+
+
 # Kinds: cline/cline#13001, mem0ai/mem0#5999.
 @pytest.mark.parametrize("answer", ['{"memory":[{"id":"0","event":"DELETE"}', '{"a":' * 15_000])
 def test_a_cut_or_broken_answer_is_no_change_and_no_silence(answer: str) -> None:

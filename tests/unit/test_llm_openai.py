@@ -153,9 +153,10 @@ def test_an_embedder_that_nobody_serves_is_unavailable() -> None:
     assert caught.value.backend is Backend.EMBEDDING_UNAVAILABLE
 
 
-def test_a_number_that_is_not_finite_is_refused(server: ScriptedModel) -> None:
-    server.embedded_value = float("nan")
-    with pytest.raises(TransientError, match="not finite"):
+@pytest.mark.parametrize(("value", "why"), [(float("nan"), "not finite"), (0.0, "nothing but zeros")])
+def test_a_vector_without_a_direction_is_refused(server: ScriptedModel, value: float, why: str) -> None:
+    server.embedded_value = value
+    with pytest.raises(TransientError, match=why):
         embedder(server.url).embed(["tea"], Purpose.STORE)
 
 

@@ -283,7 +283,11 @@ def test_a_server_begins_at_zero_and_leaves_other_files_alone(tmp_path: Path) ->
 
 def test_without_a_port_nothing_is_shown_and_a_taken_one_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     said = structlog.testing.CapturingLogger()
-    monkeypatch.setattr(metrics_server, "log", structlog.wrap_logger(said, processors=[], wrapper_class=None))
+    monkeypatch.setattr(
+        metrics_server,
+        "log",
+        structlog.wrap_logger(said, processors=[], wrapper_class=structlog.make_filtering_bound_logger(0)),
+    )
     metrics_server.serve(Settings(), metrics.REGISTRY)
     assert said.calls == []
     with socket.socket() as taken:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from domain.facts import EntityType
@@ -35,6 +38,24 @@ def found(text: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_names_are_found_in_reading_order(text: str, entities: list[str]) -> None:
+    assert found(text) == entities
+
+
+# Kind: mem0ai/mem0#6717.
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("用户在飞书维护排班表", ["飞书/P"]),
+        ("用户用豆瓣和剪映", ["豆瓣/P", "剪映/P"]),
+        ("用户在滴滴上班，通勤坐携程订的车", ["滴滴/P", "携程/P"]),
+        ("用户用腾讯会议开周会", ["腾讯会议/P"]),
+        ("早餐喝小米粥，爱吃苹果", []),
+        ("用戶在飛書維護排班表", []),
+        ("飞书", ["飞书/P"]),
+        ("用Notion写周报", ["Notion/P"]),
+    ],
+)
+def test_a_name_needs_no_quotes_when_the_dictionary_knows_it(text: str, entities: list[str]) -> None:
     assert found(text) == entities
 
 
@@ -77,3 +98,13 @@ def test_the_number_of_entities_is_bounded() -> None:
 
 def test_vectors_are_left_to_the_embedder() -> None:
     assert all(entity.vector == () for entity in recognise("“飞书”"))
+
+
+def test_a_fact_without_a_capital_or_technical_word_needs_no_language_model() -> None:
+    told = "import sys; from nlp.entities import recognise; print(recognise(sys.argv[1]), 'spacy' in sys.modules)"
+    shown = [
+        subprocess.run([sys.executable, "-c", told, text], capture_output=True, text=True, check=True).stdout.strip()
+        for text in ("User prefers short reports", "User prefers redis", "User prefers reports by Anna")
+    ]
+    assert [line.rpartition(" ")[2] for line in shown] == ["False", "True", "True"]
+    assert [len(line) > len("[] True") + 1 for line in shown] == [False, True, True]

@@ -45,6 +45,25 @@ def test_terms_leave_out_stop_words_and_pieces(text: str, unwanted: str) -> None
     assert not set(unwanted.split()) & set(terms(text).split())
 
 
+# Kind: mem0ai/mem0#6717.
+@pytest.mark.parametrize(
+    "text",
+    [
+        "用户在飞书维护排班表",
+        "用户长期吃素",
+        "素",
+        "猫",
+        "用戶在臺北工作",
+        "用户说 OK",
+        "User works at Acme",
+        "🍸 马天尼",
+        "ＡＢＣ",
+    ],
+)
+def test_whatever_is_said_leaves_terms(text: str) -> None:
+    assert terms(text).split()
+
+
 @pytest.mark.parametrize("text", ["", "   ", "，。！ ...", "的 the 了", "🎉", "\x00\ud800"])
 def test_nothing_to_index_is_an_empty_string(text: str) -> None:
     assert terms(text) == ""

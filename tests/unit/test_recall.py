@@ -48,8 +48,8 @@ def test_of_a_query_too_long_for_the_model_the_end_is_looked_up() -> None:
     assert embedder.embedded == [("用户喜欢喝什么？", Purpose.QUERY)]
 
 
+# Kind: mem0ai/mem0#6817.
 def test_a_stored_secret_is_withheld_and_counted() -> None:
-    """A row from before the rules: mem0ai/mem0#6817."""
     scope = unique_scope()
     kept, old = (
         Neighbour("1", "User deploys on Tuesdays", 0.9, {}),
