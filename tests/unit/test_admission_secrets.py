@@ -217,6 +217,8 @@ WORDED += [
     ("code_list", "backup codes:\n1. 28706091\n2. 57314482"),
     ("sign_in_pair", f"Sign in with deploy and {PW}"),
     ("sign_in_pair", "new credentials are deploy and hammer-hwkbm!"),
+    ("sign_in_pair", "Sign in with mchen and jasmine-riknf"),
+    ("sign_in_pair", "Sign in with mchen and winter-bgbia"),
     ("handed_instead", "旧密码 " + SCRAMBLED),
     ("given_instead", f"they gave me {PW} instead"),
     ("used_instead", f"use {PW} instead"),
